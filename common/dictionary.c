@@ -122,14 +122,6 @@ struct sta_dictionary *sta_dictionary_create(void)
     return sta_dictionary_create_in(NULL);
 }
 
-void sta_dictionary_count_in(struct sta_dictionary *dictionary, struct sta_account *account)
-{
-    const size_t bytes = sta_dictionary_bytes(dictionary);
-    sta_account_overdraw(account, bytes);
-    sta_account_release(dictionary->account, bytes);
-    dictionary->account = account;
-}
-
 void sta_dictionary_destroy(struct sta_dictionary *dictionary)
 {
     if (dictionary == NULL)

@@ -28,15 +28,20 @@ struct sta_text {
  * code points. */
 int sta_text_order(struct sta_text a, struct sta_text b);
 
+struct sta_numbered_text {
+    uint64_t head; /* of the sort */
+    uint64_t number;
+    struct sta_text text;
+};
+/** Into that order; equal texts in any. */
+void sta_texts_sort(struct sta_numbered_text *texts, size_t count);
+
 /** One whose memory the program bounds: nothing is charged, and running out ends the process. */
 struct sta_dictionary *sta_dictionary_create(void);
-/** One that input sizes.  @account: is charged, and must outlive the dictionary or be replaced by
- * sta_dictionary_count_in.  When it refuses, it has a sticky failure; texts that are new then get a code that
- * is there, so that callers go on until they check. */
+/** One that input sizes.  @account: is charged, and must outlive the dictionary.  When it refuses, it has a
+ * sticky failure; texts that are new then get a code that is there, so that callers go on until they check.
+ */
 struct sta_dictionary *sta_dictionary_create_in(struct sta_account *account);
-/** What the dictionary holds and will hold is counted in @account from now on, and no longer in the one
- * before. Context: no other thread uses it. */
-void sta_dictionary_count_in(struct sta_dictionary *dictionary, struct sta_account *account);
 void sta_dictionary_destroy(struct sta_dictionary *dictionary); /* NULL allowed */
 uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *bytes, size_t length);
 /** The same of a text that is known not to be there, such as the next one of a stored dictionary: nothing is

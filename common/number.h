@@ -1,4 +1,4 @@
-/* number.h - numbers as text, exactly and without locale. */
+/* number.h - numbers as text, exactly and without locale; division. */
 #ifndef STA_COMMON_NUMBER_H
 #define STA_COMMON_NUMBER_H
 
@@ -7,6 +7,12 @@
 #include <stdint.h>
 
 #define STA_DOUBLE_TEXT 32 /* room for any number these write, with the terminator */
+
+/** value / by, rounded down.  @by: above 0. */
+static inline int64_t sta_floor_divide(int64_t value, int64_t by)
+{
+    return value / by - (value % by < 0);
+}
 
 /** -?(0|[1-9][0-9]*) that fits 64 bits signed. */
 bool sta_parse_int(const char *text, size_t length, int64_t *value);

@@ -16,7 +16,7 @@ static void put_beat(struct sta_cluster *cluster, struct sta_buffer *out)
     sta_put_u32(out, cluster->working);
 }
 
-static void note(struct sta_member *member, struct sta_cursor *beat)
+static void note(struct sta_cluster_member *member, struct sta_cursor *beat)
 {
     size_t length;
     const char *host = sta_get_block(beat, &length);
@@ -30,7 +30,7 @@ static void note(struct sta_member *member, struct sta_cursor *beat)
 void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message)
 {
     uv_mutex_lock(&cluster->lock);
-    struct sta_member *member = &cluster->members[message->rank];
+    struct sta_cluster_member *member = &cluster->members[message->rank];
     member->heard = uv_hrtime();
     if (message->head.kind == STA_MESSAGE_BEAT) {
         struct sta_cursor beat = sta_message_cursor(message);
@@ -56,7 +56,7 @@ static void send_beats(struct sta_cluster *cluster)
     sta_buffer_fini(&beat);
 }
 
-static double silence_of(const struct sta_member *member)
+static double silence_of(const struct sta_cluster_member *member)
 {
     return (double)(uv_hrtime() - member->heard) / 1e9;
 }
@@ -82,7 +82,7 @@ void sta_members_beat(struct sta_cluster *cluster)
 
 static void put_rank(struct sta_cluster *cluster, unsigned rank, bool silent, struct sta_buffer *out)
 {
-    const struct sta_member *member = &cluster->members[rank];
+    const struct sta_cluster_member *member = &cluster->members[rank];
     const char *host = rank == 0 ? sta_transport_host(cluster->transport) : member->host;
     const uint32_t questions = rank == 0 ? cluster->working : member->questions;
     sta_put_format(out, "%s{\"rank\":%u,\"host\":", rank > 0 ? "," : "", rank);

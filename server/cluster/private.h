@@ -13,7 +13,7 @@
 #define STA_KEPT_OPEN 16 /* traces that a rank keeps open */
 
 /* A rank, as this one knows it. */
-struct sta_member {
+struct sta_cluster_member {
     char host[STA_HOST_SIZE];
     uint64_t heard;     /* when, uv_hrtime */
     uint32_t questions; /* that it works on */
@@ -36,8 +36,8 @@ struct sta_cluster {
     struct sta_transport *transport;
     struct sta_peers peers;
     struct sta_fellow_readers readers;
-    struct sta_member *members; /* by rank */
-    uv_mutex_t lock;            /* guards members and all below */
+    struct sta_cluster_member *members; /* by rank */
+    uv_mutex_t lock;                    /* guards members and all below */
     uv_cond_t changed;
     bool stopped;          /* rank 0 has ended the job */
     uv_async_t *tell_stop; /* rank 1 and more: wakes its main loop; NULL: none */

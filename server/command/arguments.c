@@ -64,11 +64,11 @@ static const struct sta_command_option *find_option(const struct sta_command *co
     return NULL;
 }
 
-static void set_flag(struct sta_arguments *arguments, const char *name)
+static void set_flag(struct sta_command_arguments *arguments, const char *name)
 {
     static const struct {
         const char *name;
-        enum sta_shape shape;
+        enum sta_answer_shape shape;
     } shapes[] = {{"--json", STA_SHAPE_JSON},     {"--csv", STA_SHAPE_CSV},
                   {"--ndjson", STA_SHAPE_NDJSON}, {"--arrow", STA_SHAPE_ARROW},
                   {"--table", STA_SHAPE_TABLE},   {"--markdown", STA_SHAPE_MARKDOWN}};
@@ -81,7 +81,7 @@ static void set_flag(struct sta_arguments *arguments, const char *name)
     arguments->print = arguments->print || strcmp(name, "--print") == 0;
 }
 
-static int set_value(struct sta_arguments *arguments, const struct sta_command_option *option,
+static int set_value(struct sta_command_arguments *arguments, const struct sta_command_option *option,
                      const char *value)
 {
     if (value == NULL)
@@ -101,7 +101,7 @@ static int set_value(struct sta_arguments *arguments, const struct sta_command_o
 
 /* An option, at argv[0].  Sets *used to how many words it took. */
 static int read_option(const struct sta_command *command, int argc, char **argv,
-                       struct sta_arguments *arguments, int *used)
+                       struct sta_command_arguments *arguments, int *used)
 {
     char name[32];
     const char *equals = strchr(argv[0], '=');
@@ -123,10 +123,10 @@ static int read_option(const struct sta_command *command, int argc, char **argv,
 }
 
 int sta_arguments_read(const struct sta_command *command, int argc, char **argv,
-                       struct sta_arguments *arguments)
+                       struct sta_command_arguments *arguments)
 {
     bool only_words = false; /* behind -- */
-    *arguments = (struct sta_arguments){.url = NULL};
+    *arguments = (struct sta_command_arguments){.url = NULL};
     for (int i = 0, used = 1; i < argc; i += used) {
         used = 1;
         if (!only_words && strcmp(argv[i], "--") == 0) {

@@ -15,7 +15,7 @@ enum sta_exit {
 };
 
 /* How a result is printed.  AUTO: TABLE on a terminal, else CSV. */
-enum sta_shape {
+enum sta_answer_shape {
     STA_SHAPE_AUTO,
     STA_SHAPE_TABLE,
     STA_SHAPE_CSV,
@@ -29,7 +29,7 @@ enum sta_shape {
 #define STA_MOST_PARAMETERS 16
 
 /* A command line, split.  All texts are borrowed from it. */
-struct sta_arguments {
+struct sta_command_arguments {
     const char *words[STA_MOST_WORDS]; /* behind the name of the command */
     size_t word_count;
     struct {
@@ -37,7 +37,7 @@ struct sta_arguments {
     } parameters[STA_MOST_PARAMETERS];
     size_t parameter_count;
     const char *url, *name;
-    enum sta_shape shape;
+    enum sta_answer_shape shape;
     bool follow, wait, names, print;
 };
 
@@ -47,7 +47,7 @@ struct sta_command {
     size_t least, most;  /* how many words */
     const char *options; /* those it has, "--preset --from", beside --url and --help */
     const char *text;    /* one line */
-    int (*run)(const struct sta_arguments *arguments);
+    int (*run)(const struct sta_command_arguments *arguments);
 };
 
 /* An option: what it sets is in arguments.c. */
@@ -68,7 +68,7 @@ bool sta_list_has(const char *list, const char *name);
 
 /** Reads what stands behind the name of the command.  Return: 0, or STA_EXIT_REQUEST after a sentence. */
 int sta_arguments_read(const struct sta_command *command, int argc, char **argv,
-                       struct sta_arguments *arguments);
+                       struct sta_command_arguments *arguments);
 
 /** Writes "strata: " and a sentence to standard error.  Return: @status. */
 int sta_command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

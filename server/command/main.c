@@ -11,7 +11,7 @@
 #include "server/command/daemon.h"
 #endif
 
-static int run_completion(const struct sta_arguments *arguments)
+static int run_completion(const struct sta_command_arguments *arguments)
 {
     return sta_completion_print(arguments->words[0]);
 }
@@ -72,7 +72,7 @@ static int print_help(const struct sta_command *command)
 }
 
 /* A command that needs no daemon, or one that asks it. */
-static int run(const struct sta_command *command, const struct sta_arguments *arguments)
+static int run(const struct sta_command *command, const struct sta_command_arguments *arguments)
 {
     if (command->run == run_completion)
         return command->run(arguments);
@@ -97,7 +97,7 @@ static int fail_command(const char *name)
 
 int main(int argc, char **argv)
 {
-    static struct sta_arguments arguments;
+    static struct sta_command_arguments arguments;
     const struct sta_command *command = NULL;
     setlocale(LC_CTYPE, "");
     for (size_t i = 0; i < sta_command_count && argc > 1; i++)

@@ -17,14 +17,14 @@
 
 #define REQUEST_BYTES (64u << 20) /* of a request that is read from a file */
 
-enum sta_shape sta_shape_of(const struct sta_arguments *arguments)
+enum sta_answer_shape sta_shape_of(const struct sta_command_arguments *arguments)
 {
     if (arguments->shape != STA_SHAPE_AUTO)
         return arguments->shape;
     return isatty(STDOUT_FILENO) ? STA_SHAPE_TABLE : STA_SHAPE_CSV;
 }
 
-static void put_parameters(struct sta_buffer *call, const struct sta_arguments *arguments)
+static void put_parameters(struct sta_buffer *call, const struct sta_command_arguments *arguments)
 {
     for (size_t i = 0; i < arguments->parameter_count; i++)
         sta_put_parameter(call, arguments->parameters[i].name, arguments->parameters[i].value);
@@ -69,14 +69,14 @@ static void print_page(const json_t *answer, const char *shown)
 }
 
 /* @shown: columns for a terminal, unless some were asked for. */
-static int print_answer(const struct sta_arguments *arguments, const char *method, struct sta_buffer *call,
-                        const char *body, const char *shown)
+static int print_answer(const struct sta_command_arguments *arguments, const char *method,
+                        struct sta_buffer *call, const char *body, const char *shown)
 {
     static const char *const formats[] = {[STA_SHAPE_CSV] = "csv",
                                           [STA_SHAPE_NDJSON] = "ndjson",
                                           [STA_SHAPE_ARROW] = "arrow",
                                           [STA_SHAPE_MARKDOWN] = "markdown"};
-    enum sta_shape shape = sta_shape_of(arguments);
+    enum sta_answer_shape shape = sta_shape_of(arguments);
     if (shape == STA_SHAPE_ARROW && isatty(STDOUT_FILENO))
         return sta_command_fail(STA_EXIT_REQUEST, "an Arrow stream is no text; send it to a file or a pipe");
     if (shape < STA_COUNT_OF(formats) && formats[shape] != NULL)
@@ -109,7 +109,7 @@ static int begin_call(const char *trace, const char *what, struct sta_buffer *ca
 
 /* ---- summary */
 
-int sta_command_summary(const struct sta_arguments *arguments)
+int sta_command_summary(const struct sta_command_arguments *arguments)
 {
     struct sta_buffer call;
     int code = begin_call(arguments->words[0], "summary", &call);
@@ -170,7 +170,7 @@ static char *request_of(const char *given)
     return sta_buffer_take_text(&json);
 }
 
-int sta_command_query(const struct sta_arguments *arguments)
+int sta_command_query(const struct sta_command_arguments *arguments)
 {
     struct sta_buffer call;
     char *body = request_of(arguments->words[1]);
@@ -192,7 +192,7 @@ int sta_command_query(const struct sta_arguments *arguments)
 
 /* ---- compare */
 
-int sta_command_compare(const struct sta_arguments *arguments)
+int sta_command_compare(const struct sta_command_arguments *arguments)
 {
     struct sta_buffer call, traces;
     const char *shown = "name trace count time time_delta time_ratio busy busy_ratio";
@@ -252,7 +252,7 @@ static void print_sentences(const json_t *answer)
     putchar('\n');
 }
 
-int sta_command_findings(const struct sta_arguments *arguments)
+int sta_command_findings(const struct sta_command_arguments *arguments)
 {
     struct sta_buffer call;
     int code = begin_call(arguments->words[0], "findings", &call);

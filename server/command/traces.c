@@ -91,7 +91,7 @@ static json_t *rows_of_traces(const json_t *traces, json_t *columns)
     return rows;
 }
 
-int sta_command_ls(const struct sta_arguments *arguments)
+int sta_command_ls(const struct sta_command_arguments *arguments)
 {
     json_t *answer;
     if (arguments->shape == STA_SHAPE_JSON)
@@ -152,7 +152,7 @@ static int wait_for(const char *id)
     return code;
 }
 
-int sta_command_add(const struct sta_arguments *arguments)
+int sta_command_add(const struct sta_command_arguments *arguments)
 {
     char *path = realpath(arguments->words[0], NULL);
     json_t *answer;
@@ -182,7 +182,7 @@ int sta_command_add(const struct sta_arguments *arguments)
 
 /* ---- rm */
 
-int sta_command_rm(const struct sta_arguments *arguments)
+int sta_command_rm(const struct sta_command_arguments *arguments)
 {
     int code = 0;
     for (size_t i = 0; i < arguments->word_count && code == 0; i++) {

@@ -33,7 +33,7 @@ struct source_run {
 
 struct decode_run {
     const struct sta_decode_request *request;
-    const struct sta_format *format;
+    const struct sta_trace_format *format;
     struct source_run *sources;
     atomic_size_t next; /* the next source that nobody has begun */
     atomic_bool failed;
@@ -385,7 +385,7 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
 /* ---- memory */
 
 struct sta_memory_decoder {
-    const struct sta_format *format;
+    const struct sta_trace_format *format;
     void *scanner;
     struct sta_chunk_text chunk;
 };

@@ -101,7 +101,7 @@ static void scan_training(void *scanner, const struct sta_chunk_text *chunk, con
 
 /* ---- the table */
 
-static const struct sta_format formats[] = {
+static const struct sta_trace_format formats[] = {
     {STA_TRACE_EVENTS, is_pfw, NULL, begins_like_events, STA_FRAMING_LINES, create_lines, destroy_lines,
      last_line_is_whole, scan_lines},
     {STA_TRACE_DASF, NULL, is_msgpack, sta_records_begin, STA_FRAMING_RECORDS, create_records,
@@ -110,7 +110,7 @@ static const struct sta_format formats[] = {
      destroy_training, training_line_is_whole, scan_training},
 };
 
-const struct sta_format *sta_trace_format(enum sta_trace_kind kind)
+const struct sta_trace_format *sta_trace_format(enum sta_trace_kind kind)
 {
     for (size_t i = 0; i < STA_COUNT_OF(formats); i++)
         if (formats[i].kind == kind)

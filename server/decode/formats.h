@@ -6,7 +6,7 @@
 #include "common/trace_kind.h"
 #include "decode/lines.h"
 
-struct sta_format {
+struct sta_trace_format {
     enum sta_trace_kind kind;
     bool (*has_name)(const char *path);       /* is one by its name, whatever it holds; NULL: none is */
     bool (*has_usual_name)(const char *path); /* may be one whatever it begins with; NULL: none may */
@@ -23,7 +23,7 @@ struct sta_format {
 };
 
 /** The format of a kind of trace.  @kind: not UNKNOWN */
-const struct sta_format *sta_trace_format(enum sta_trace_kind kind);
+const struct sta_trace_format *sta_trace_format(enum sta_trace_kind kind);
 /** Which kind of trace a file is of, by its name alone; UNKNOWN: its content decides. */
 enum sta_trace_kind sta_kind_by_name(const char *path);
 /** Which kind of trace files of this name usually belong to; UNKNOWN: any or none. */

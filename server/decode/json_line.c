@@ -47,7 +47,7 @@ void sta_line_parser_fini(struct sta_line_parser *parser)
     free(parser->raw);
 }
 
-static void note_item(struct sta_layout *layout, const char *begin, const char *end,
+static void note_item(struct sta_line_layout *layout, const char *begin, const char *end,
                       const struct sta_json_value *value, enum sta_record_field field, size_t raw)
 {
     bool nested = value->kind == STA_JSON_NESTED || value->kind == STA_JSON_DEEP;
@@ -201,7 +201,7 @@ static void resolve_args(struct sta_line_parser *parser, struct sta_record *reco
 
 static void resolve_layout(struct sta_line_parser *parser, const struct sta_record *record)
 {
-    struct sta_layout *layout = &parser->layout;
+    struct sta_line_layout *layout = &parser->layout;
     for (size_t i = 0; layout->plain && i < layout->count; i++)
         if (layout->items[i].field == STA_FIELD_ARGS) {
             const struct sta_raw_arg *raw = &parser->raw[layout->items[i].raw];

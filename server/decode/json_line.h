@@ -18,7 +18,7 @@ struct sta_layout_item {
 
 #define STA_LAYOUT_ITEMS 48
 
-struct sta_layout {
+struct sta_line_layout {
     const char *begin, *end; /* of the object, with its braces */
     struct sta_layout_item items[STA_LAYOUT_ITEMS];
     size_t count;
@@ -37,7 +37,7 @@ struct sta_line_parser {
     uint32_t seen[STA_ARGS_KEYS_LIMIT]; /* by key: 1 + its place in the record's args, valid when the stamp is
                                            this line's */
     uint64_t stamps[STA_ARGS_KEYS_LIMIT], stamp;
-    struct sta_layout layout;
+    struct sta_line_layout layout;
 };
 
 void sta_line_parser_init(struct sta_line_parser *parser, struct sta_tables *tables);

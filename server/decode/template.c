@@ -160,14 +160,14 @@ static uint8_t kind_of(const struct sta_layout_item *item)
     return item->hash ? STA_TEMPLATE_HASH : STA_TEMPLATE_INT;
 }
 
-static const char *begin_of(const struct sta_layout *layout, size_t item)
+static const char *begin_of(const struct sta_line_layout *layout, size_t item)
 {
     return item < layout->count ? layout->items[item].begin : layout->end;
 }
 
 /* The node for the text from @begin on, with the constants among the next items if @constants; moves *item to
  * the first that is a value of its own.  Return: false when the fragment is too long. */
-static bool make_node(const struct sta_layout *layout, const char *begin, size_t *item, bool constants,
+static bool make_node(const struct sta_line_layout *layout, const char *begin, size_t *item, bool constants,
                       struct sta_template_node *node)
 {
     memset(node, 0, sizeof *node);
@@ -192,7 +192,8 @@ static bool make_node(const struct sta_layout *layout, const char *begin, size_t
 /* The child of @parent for what comes next; NULL when there can be none. */
 static struct sta_template_node *learn_child(struct sta_templates *templates,
                                              struct sta_template_node *parent,
-                                             const struct sta_layout *layout, const char *begin, size_t *item)
+                                             const struct sta_line_layout *layout, const char *begin,
+                                             size_t *item)
 {
     struct sta_template_node node;
     size_t first = *item;
@@ -212,7 +213,7 @@ static struct sta_template_node *learn_child(struct sta_templates *templates,
     return child;
 }
 
-void sta_templates_learn(struct sta_templates *templates, const struct sta_layout *layout)
+void sta_templates_learn(struct sta_templates *templates, const struct sta_line_layout *layout)
 {
     struct sta_template_node *node = &templates->nodes[0];
     const char *begin = layout->begin;

@@ -22,6 +22,6 @@ void sta_templates_destroy(struct sta_templates *templates); /* NULL allowed */
 const char *sta_templates_match(struct sta_templates *templates, const char *at, struct sta_record *record);
 
 /** Learns the layout of a line that the full parser has just read, if it is plain. */
-void sta_templates_learn(struct sta_templates *templates, const struct sta_layout *layout);
+void sta_templates_learn(struct sta_templates *templates, const struct sta_line_layout *layout);
 
 #endif

@@ -135,7 +135,7 @@ const char *sta_access_cookie(const struct sta_access *access)
 
 /* ---- tokens and sessions; under the lock unless they are told otherwise */
 
-static struct sta_identity identity_of(const struct sta_token *token)
+static struct sta_identity identity_of(const struct sta_access_token *token)
 {
     struct sta_identity identity = {STA_ROLE_NONE, ""};
     if (token != NULL) {
@@ -165,7 +165,7 @@ struct sta_identity sta_access_identify(struct sta_access *access, const struct 
 {
     const char *text = sta_bearer_token(authorization);
     unsigned char hash[SHA256_DIGEST_SIZE];
-    const struct sta_token *token = NULL;
+    const struct sta_access_token *token = NULL;
     if (access->file == NULL) {
         bool trusted = sta_access_serves(access, client);
         return (struct sta_identity){trusted ? STA_ROLE_ADMIN : STA_ROLE_NONE, ""};
@@ -233,7 +233,7 @@ int sta_access_sign_in(struct sta_access *access, const char *text, uint64_t cli
     int status = STA_OK;
     sta_token_hash(text, hash);
     uv_mutex_lock(&access->lock);
-    const struct sta_token *token = sta_tokens_find(&access->tokens, hash);
+    const struct sta_access_token *token = sta_tokens_find(&access->tokens, hash);
     if (token != NULL) {
         *identity = identity_of(token);
         open_session(access, hash, session);

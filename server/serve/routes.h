@@ -6,7 +6,7 @@
 #include "serve/server.h"
 
 /* Where a handler runs. */
-enum sta_place {
+enum sta_served_place {
     STA_INLINE,   /* on the HTTP thread: touches memory only */
     STA_IO_TASK,  /* on an I/O thread: may touch a disk */
     STA_QUESTION, /* a view: looked up among the answers, else computed (views.h) */
@@ -20,7 +20,7 @@ struct sta_view_kind;
 struct sta_route {
     enum sta_method method; /* GET answers HEAD too */
     enum sta_role role;     /* NONE: for all */
-    enum sta_place place;
+    enum sta_served_place place;
     sta_parameter_set parameters;
     int status;       /* of the success; 0: 200 */
     int other_status; /* of a success that had less or more to do, or 0 */

@@ -38,7 +38,7 @@ static enum sta_role role_named(const char *name)
     return STA_ROLE_NONE;
 }
 
-static int parse_line(char *line, const char *place, struct sta_token *token, struct sta_error *err)
+static int parse_line(char *line, const char *place, struct sta_access_token *token, struct sta_error *err)
 {
     char *rest = line, *name = strsep(&rest, ":"), *role = rest ? strsep(&rest, ":") : NULL;
     if (role == NULL || rest == NULL)
@@ -67,8 +67,8 @@ int sta_tokens_parse(char *text, const char *file, struct sta_tokens *tokens, st
         if (line[strspn(line, " \t")] == '\0' || line[0] == '#')
             continue;
         STA_GROW(tokens->items, tokens->capacity, tokens->count + 1);
-        struct sta_token *token = &tokens->items[tokens->count];
-        *token = (struct sta_token){0};
+        struct sta_access_token *token = &tokens->items[tokens->count];
+        *token = (struct sta_access_token){0};
         if (parse_line(line, place, token, err) != STA_OK) {
             sta_tokens_fini(tokens);
             return err->status;
@@ -103,10 +103,10 @@ void sta_tokens_fini(struct sta_tokens *tokens)
     *tokens = (struct sta_tokens){0};
 }
 
-const struct sta_token *sta_tokens_find(const struct sta_tokens *tokens,
-                                        const unsigned char hash[SHA256_DIGEST_SIZE])
+const struct sta_access_token *sta_tokens_find(const struct sta_tokens *tokens,
+                                               const unsigned char hash[SHA256_DIGEST_SIZE])
 {
-    const struct sta_token *found = NULL;
+    const struct sta_access_token *found = NULL;
     for (size_t i = 0; i < tokens->count; i++)
         if (memeql_sec(tokens->items[i].hash, hash, SHA256_DIGEST_SIZE))
             found = &tokens->items[i];

@@ -5,14 +5,14 @@
 #include <nettle/sha2.h>
 #include "serve/access.h"
 
-struct sta_token {
+struct sta_access_token {
     char name[STA_NAME_SIZE];
     enum sta_role role;
     unsigned char hash[SHA256_DIGEST_SIZE];
 };
 
 struct sta_tokens {
-    struct sta_token *items;
+    struct sta_access_token *items;
     size_t count, capacity;
 };
 
@@ -25,7 +25,7 @@ STA_MUSTCHECK int sta_tokens_parse(char *text, const char *file, struct sta_toke
                                    struct sta_error *err);
 void sta_tokens_fini(struct sta_tokens *tokens);
 /** Takes the same time wherever the hash stands and whatever it is. */
-const struct sta_token *sta_tokens_find(const struct sta_tokens *tokens,
-                                        const unsigned char hash[SHA256_DIGEST_SIZE]);
+const struct sta_access_token *sta_tokens_find(const struct sta_tokens *tokens,
+                                               const unsigned char hash[SHA256_DIGEST_SIZE]);
 
 #endif

@@ -14,8 +14,8 @@ static bool all_have_jobs(const struct sta_model *model, uint32_t epoch, uint32_
 /* When an iteration ends: at the next request, or with the last step. */
 static int64_t iteration_end(const struct sta_model *model, size_t rank, uint32_t n, uint32_t k)
 {
-    const struct sta_epoch *epoch = sta_model_epoch(model, rank, n);
-    const struct sta_step *step = sta_model_step(model, epoch, k);
+    const struct sta_model_epoch *epoch = sta_model_epoch(model, rank, n);
+    const struct sta_model_step *step = sta_model_step(model, epoch, k);
     if (k + 1 < epoch->step_count)
         return step[1].asked;
     int64_t end = step->ended;
@@ -30,7 +30,7 @@ static void put_row(const struct sta_model *model, uint32_t n, uint32_t k, struc
     input->epoch[row] = n + 1;
     input->index[row] = k;
     for (size_t r = 0; r < model->rank_count; r++) {
-        const struct sta_step *step = sta_model_step(model, sta_model_epoch(model, r, n), k);
+        const struct sta_model_step *step = sta_model_step(model, sta_model_epoch(model, r, n), k);
         const size_t at = row * input->gpus + r;
         int64_t first = INT64_MAX, last = INT64_MIN;
         for (uint32_t i = 0; i < step->job_count; i++) {

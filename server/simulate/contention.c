@@ -37,9 +37,9 @@ static void collect_edges(const struct sta_model *model, struct edge *edges, siz
     *count = 0;
     for (size_t r = 0; r < model->rank_count; r++)
         for (uint32_t n = 0; n < model->ranks[r].epoch_count; n++) {
-            const struct sta_epoch *epoch = sta_model_epoch(model, r, n);
+            const struct sta_model_epoch *epoch = sta_model_epoch(model, r, n);
             for (uint32_t k = 0; k < epoch->step_count; k++) {
-                const struct sta_step *step = sta_model_step(model, epoch, k);
+                const struct sta_model_step *step = sta_model_step(model, epoch, k);
                 for (uint32_t i = 0; i < step->job_count; i++) {
                     const size_t j = step->job_first + i;
                     const uint32_t host = model->ranks[r].host_number;

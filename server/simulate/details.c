@@ -69,7 +69,7 @@ static void put_keys(const struct sta_answering *answering, struct sta_table *ta
     const struct sta_text name = copied(table, scenario);
     size_t row = first;
     for (size_t r = 0; r < model->rank_count; r++) {
-        const struct sta_rank *rank = &model->ranks[r];
+        const struct sta_model_rank *rank = &model->ranks[r];
         const struct sta_text host = copied(table, rank->host != NULL ? rank->host : "");
         const size_t end = row + rows_of(model, r);
         for (; row < end; row++) {
@@ -147,9 +147,9 @@ static void put_steps(const struct sta_model *model, const struct sta_simulation
 {
     for (size_t r = 0; r < model->rank_count; r++)
         for (uint32_t n = 0; n < model->ranks[r].epoch_count; n++) {
-            const struct sta_epoch *epoch = sta_model_epoch(model, r, n);
+            const struct sta_model_epoch *epoch = sta_model_epoch(model, r, n);
             for (uint32_t k = 0; k < epoch->step_count; k++, row++) {
-                const struct sta_step *step = sta_model_step(model, epoch, k);
+                const struct sta_model_step *step = sta_model_step(model, epoch, k);
                 struct sta_simulated_step times = {step->asked, step->got, step->begun, step->ended, 0};
                 if (simulation != NULL)
                     times = simulation->steps[epoch->step_first + k];
@@ -262,7 +262,7 @@ static void put_span(struct sta_table *table, size_t row, const char *lane, cons
 int sta_answer_put_timeline(struct sta_answering *answering, const struct sta_simulation *simulation,
                             struct sta_job_recorder *recorder, struct sta_error *err)
 {
-    const struct sta_epoch *epoch = sta_model_epoch(answering->model, recorder->rank, recorder->epoch);
+    const struct sta_model_epoch *epoch = sta_model_epoch(answering->model, recorder->rank, recorder->epoch);
     const struct sta_simulated_step *steps = &simulation->steps[epoch->step_first];
     struct sta_table *table = &answering->answer->tables[STA_WHATIF_TIMELINE];
     size_t rows = 2 * (size_t)epoch->step_count + recorder->count, row = 0;

@@ -13,7 +13,7 @@ struct sta_rank_figures sta_figures_of_rank(const struct sta_simulation *simulat
     const struct sta_model *model = simulation->model;
     struct sta_rank_figures figures = {0};
     for (uint32_t n = 0; n < model->ranks[rank].epoch_count; n++) {
-        const struct sta_epoch *epoch = sta_model_epoch(model, rank, n);
+        const struct sta_model_epoch *epoch = sta_model_epoch(model, rank, n);
         const struct sta_simulated_epoch *simulated = &simulation->epochs[model->ranks[rank].epoch_first + n];
         figures.time += simulated->end - simulated->start;
         for (size_t k = epoch->step_first; k < epoch->step_first + epoch->step_count; k++) {
@@ -56,7 +56,7 @@ static int64_t train_time(const struct sta_simulation *simulation)
     const struct sta_model *model = simulation->model;
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (size_t r = 0; r < model->rank_count; r++) {
-        const struct sta_rank *rank = &model->ranks[r];
+        const struct sta_model_rank *rank = &model->ranks[r];
         start = STA_MIN(start, simulation->epochs[rank->epoch_first].start);
         end = STA_MAX(end, simulation->epochs[rank->epoch_first + rank->epoch_count - 1].end);
     }
@@ -122,10 +122,10 @@ static size_t compare(struct sta_simulation *simulation, struct sta_check *check
     for (size_t r = 0; r < model->rank_count; r++)
         for (uint32_t n = 0; n < model->ranks[r].epoch_count; n++) {
             const size_t e = model->ranks[r].epoch_first + n;
-            const struct sta_epoch *epoch = &model->epochs[e];
+            const struct sta_model_epoch *epoch = &model->epochs[e];
             check->predicted_steps += epoch->step_count - 1;
             for (size_t k = 0; k < epoch->step_count; k++) {
-                const struct sta_step *traced = &model->steps[epoch->step_first + k];
+                const struct sta_model_step *traced = &model->steps[epoch->step_first + k];
                 const struct sta_simulated_step *modelled = &simulation->steps[epoch->step_first + k];
                 const int64_t time = traced_release(model, r, n, k) - traced->asked;
                 check->stall_traced += (double)(traced->got - traced->asked);

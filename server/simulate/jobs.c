@@ -111,7 +111,7 @@ int sta_add_job(struct sta_extraction *extraction, const struct sta_role_thread 
     const size_t work_count = thread->counts[STA_EVENT_PREPROCESS] - work;
     const struct sta_role_event *calls = call_count > 0 ? thread->events[STA_EVENT_STORAGE] + call : NULL;
     const struct sta_role_event *works = work_count > 0 ? thread->events[STA_EVENT_PREPROCESS] + work : NULL;
-    struct sta_job job = {.ts = ts, .te = te, .lane = lane, .file_first = model->job_file_count};
+    struct sta_model_job job = {.ts = ts, .te = te, .lane = lane, .file_first = model->job_file_count};
     job.storage = storage_time(calls, call_count, te);
     job.preprocess = both_time(calls, call_count, works, work_count, te) - job.storage;
     rc = add_files(extraction, calls, call_count, te, job.file_first, err);

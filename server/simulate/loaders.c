@@ -27,7 +27,7 @@ static uint32_t share_count(const struct sta_extraction *extraction, size_t epoc
 static int add_shares(struct sta_extraction *extraction, const struct sta_rank_source *source, size_t e,
                       struct sta_error *err)
 {
-    const struct sta_epoch *epoch = &extraction->model->epochs[e];
+    const struct sta_model_epoch *epoch = &extraction->model->epochs[e];
     extraction->share_first[e] = extraction->share_count;
     for (size_t w = 0; w < source->worker_count; w++) {
         const struct sta_role_thread *thread = source->workers[w];
@@ -105,7 +105,7 @@ static void forget_jobs(struct sta_model *model)
 }
 
 /* Steps of an epoch, to be written to. */
-static struct sta_step *steps_of(const struct sta_extraction *extraction, size_t epoch)
+static struct sta_model_step *steps_of(const struct sta_extraction *extraction, size_t epoch)
 {
     return &extraction->model->steps[extraction->model->epochs[epoch].step_first];
 }
@@ -124,7 +124,7 @@ int sta_extract_inline(struct sta_extraction *extraction, struct sta_error *err)
         for (uint32_t n = 0; n < model->ranks[r].epoch_count; n++) {
             size_t e = model->ranks[r].epoch_first + n;
             for (uint32_t k = 0; k < model->epochs[e].step_count; k++) {
-                struct sta_step *step = &steps_of(extraction, e)[k];
+                struct sta_model_step *step = &steps_of(extraction, e)[k];
                 size_t first = sta_first_event(items, count, step->asked), end = first;
                 while (end < count && items[end].te <= step->begun)
                     end++;
@@ -213,7 +213,7 @@ static int add_batches(struct sta_extraction *extraction, struct sta_error *err)
             const struct sta_role_event *items = items_of(share);
             const size_t first = (size_t)(j / workers) * (size_t)model->batch;
             const size_t end = STA_MIN(first + (size_t)model->batch, share->count);
-            struct sta_step *step = &steps_of(extraction, e)[j];
+            struct sta_model_step *step = &steps_of(extraction, e)[j];
             step->job_first = model->job_count;
             step->job_count = 1;
             if (sta_add_job(extraction, share->thread, items[first].ts, items[end - 1].te, j % workers,
@@ -237,7 +237,7 @@ static void count_early(const struct sta_extraction *extraction, uint32_t prefet
     *early = *count = 0;
     for (size_t e = 0; e < model->epoch_count; e++) {
         const uint32_t workers = share_count(extraction, e);
-        const struct sta_step *steps = steps_of(extraction, e);
+        const struct sta_model_step *steps = steps_of(extraction, e);
         for (uint32_t w = 0; w < workers; w++) {
             const struct sta_share *share = &shares_of(extraction, e)[w];
             for (size_t run = prefetch; run * (size_t)model->batch < share->count; run++) {
@@ -257,7 +257,7 @@ static bool workers_waited(const struct sta_extraction *extraction, uint32_t pre
     size_t waited = 0, count = 0;
     for (size_t e = 0; e < model->epoch_count; e++) {
         const uint32_t workers = share_count(extraction, e);
-        const struct sta_step *steps = steps_of(extraction, e);
+        const struct sta_model_step *steps = steps_of(extraction, e);
         for (size_t j = (size_t)prefetch * workers; j < model->epochs[e].step_count; j++) {
             count++;
             waited +=
@@ -322,7 +322,7 @@ static int by_step(const void *a, const void *b, void *context)
 }
 
 /* The first step that gets its batch at @time or later; their number: none. */
-static uint32_t step_served(const struct sta_step *steps, uint32_t count, int64_t time)
+static uint32_t step_served(const struct sta_model_step *steps, uint32_t count, int64_t time)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -338,7 +338,7 @@ static uint32_t step_served(const struct sta_step *steps, uint32_t count, int64_
 static int collect_samples(const struct sta_extraction *extraction, size_t e, struct sample **samples,
                            size_t *count, struct sta_error *err)
 {
-    const struct sta_epoch *epoch = &extraction->model->epochs[e];
+    const struct sta_model_epoch *epoch = &extraction->model->epochs[e];
     size_t capacity = 0;
     for (uint32_t w = 0; w < epoch->workers; w++)
         capacity += shares_of(extraction, e)[w].count;
@@ -365,7 +365,7 @@ static int pool_epoch(struct sta_extraction *extraction, size_t e, struct sta_er
     size_t count;
     int rc = collect_samples(extraction, e, &samples, &count, err);
     for (size_t i = 0; i < count && rc == STA_OK; i++) {
-        struct sta_step *step = &steps_of(extraction, e)[samples[i].step];
+        struct sta_model_step *step = &steps_of(extraction, e)[samples[i].step];
         if (step->job_count++ == 0)
             step->job_first = model->job_count;
         rc = sta_add_job(extraction, samples[i].thread, samples[i].ts, samples[i].te, samples[i].lane, err);

@@ -12,7 +12,7 @@
 
 bool sta_model_is_even(const struct sta_model *model)
 {
-    const struct sta_rank *first = &model->ranks[0];
+    const struct sta_model_rank *first = &model->ranks[0];
     for (size_t r = 1; r < model->rank_count; r++) {
         if (model->ranks[r].epoch_count != first->epoch_count)
             return false;

@@ -11,6 +11,7 @@
 
 #include "analyse/analyse.h"
 #include "common/memory.h"
+#include "common/number.h"
 #include "simulate/simulate.h"
 
 enum sta_loader { STA_LOADER_INLINE, STA_LOADER_ROUND_ROBIN, STA_LOADER_POOL };
@@ -25,7 +26,7 @@ struct sta_job_file {
 };
 
 /* What a worker does without pause: a batch, or in a pool one sample. */
-struct sta_job {
+struct sta_model_job {
     int64_t ts, te;
     int64_t storage, preprocess; /* parts of te - ts; the rest is other work */
     size_t file_first;
@@ -34,7 +35,7 @@ struct sta_job {
     bool demanded; /* pool: begun after the rank asked for the batch */
 };
 
-struct sta_step {
+struct sta_model_step {
     int64_t asked, got;   /* the rank wants a batch, and has it */
     int64_t begun, ended; /* it computes */
     int64_t checkpoint;   /* within the time until the next request */
@@ -45,7 +46,7 @@ struct sta_step {
     bool fetched; /* an event says so; else it is taken from the yields and the computation */
 };
 
-struct sta_epoch {
+struct sta_model_epoch {
     int64_t start, end;
     size_t step_first;
     uint32_t step_count, workers;
@@ -59,7 +60,7 @@ struct sta_epoch {
     uint32_t up_count;
 };
 
-struct sta_rank {
+struct sta_model_rank {
     char *host; /* NULL: missing */
     uint32_t host_number;
     int64_t pid, tid;
@@ -90,10 +91,10 @@ struct sta_model {
     uint32_t prefetch; /* batches ahead of each worker; 0: not known */
     enum sta_prefetch_source prefetch_source;
     int64_t batch; /* samples; 0: not known */
-    struct sta_rank *ranks;
-    struct sta_epoch *epochs;
-    struct sta_step *steps;
-    struct sta_job *jobs;
+    struct sta_model_rank *ranks;
+    struct sta_model_epoch *epochs;
+    struct sta_model_step *steps;
+    struct sta_model_job *jobs;
     struct sta_job_file *files;
     int64_t *ups; /* of the epochs' workers */
     size_t rank_count, epoch_count, step_count, job_count, job_file_count, up_count;
@@ -106,19 +107,19 @@ struct sta_model {
     size_t note_count;
 };
 
-static inline const struct sta_epoch *sta_model_epoch(const struct sta_model *model, size_t rank,
-                                                      size_t epoch)
+static inline const struct sta_model_epoch *sta_model_epoch(const struct sta_model *model, size_t rank,
+                                                            size_t epoch)
 {
     return &model->epochs[model->ranks[rank].epoch_first + epoch];
 }
 
-static inline const struct sta_step *sta_model_step(const struct sta_model *model,
-                                                    const struct sta_epoch *epoch, size_t step)
+static inline const struct sta_model_step *sta_model_step(const struct sta_model *model,
+                                                          const struct sta_model_epoch *epoch, size_t step)
 {
     return &model->steps[epoch->step_first + step];
 }
 
-static inline int64_t sta_job_span(const struct sta_job *job)
+static inline int64_t sta_job_span(const struct sta_model_job *job)
 {
     return job->te - job->ts;
 }
@@ -142,12 +143,6 @@ STA_MUSTCHECK int sta_measure_contention(const struct sta_model *model, const st
 
 /** A refusal: the trace lacks what the model needs.  @reason: its code, static.  Return: STA_EUNFIT. */
 int sta_model_refuse(struct sta_error *err, const char *reason, const char *format, ...) STA_PRINTF(3, 4);
-
-/** value / by, rounded down.  @by: above 0 */
-static inline int64_t sta_floor_divide(int64_t value, int64_t by)
-{
-    return value / by - (value % by < 0);
-}
 
 /** Shared by the lower medians here: the middle value, the lower one of two; 0 of none. */
 static inline size_t sta_lower_middle(size_t count)

@@ -38,8 +38,8 @@ struct overheads {
 struct part {
     struct sta_extraction *extraction;
     size_t rank, number; /* of the epoch among the rank's */
-    struct sta_epoch *epoch;
-    struct sta_step *steps;
+    struct sta_model_epoch *epoch;
+    struct sta_model_step *steps;
     int64_t *first, *last; /* by lane: when its first job begins, when its last one so far ended */
     struct overheads *overheads;
 };
@@ -65,8 +65,8 @@ static int64_t latest_end(const struct part *part)
 
 static void measure_inline(const struct part *part, size_t k)
 {
-    const struct sta_step *step = &part->steps[k];
-    const struct sta_job *jobs = part->extraction->model->jobs;
+    const struct sta_model_step *step = &part->steps[k];
+    const struct sta_model_job *jobs = part->extraction->model->jobs;
     int64_t rest = step->got - step->asked - (step->job_count > 0 ? sta_job_span(&jobs[step->job_first]) : 0);
     if (k == 0)
         part->epoch->extra = rest;
@@ -77,7 +77,7 @@ static void measure_inline(const struct part *part, size_t k)
 /* Taking a batch that is there, or waiting for one. */
 static void measure_delivery(const struct part *part, size_t k)
 {
-    const struct sta_step *step = &part->steps[k];
+    const struct sta_model_step *step = &part->steps[k];
     int64_t done = INT64_MIN;
     for (uint32_t i = 0; i < step->job_count; i++)
         done = STA_MAX(done, part->extraction->model->jobs[step->job_first + i].te);
@@ -91,7 +91,7 @@ static void measure_delivery(const struct part *part, size_t k)
 }
 
 /* When the index of a job can have been sent; -1: at the beginning. */
-static int64_t sent_at(const struct part *part, size_t k, const struct sta_job *job)
+static int64_t sent_at(const struct part *part, size_t k, const struct sta_model_job *job)
 {
     const struct sta_model *model = part->extraction->model;
     const size_t ahead = (size_t)model->prefetch * part->epoch->workers;
@@ -101,7 +101,7 @@ static int64_t sent_at(const struct part *part, size_t k, const struct sta_job *
 }
 
 /* What a worker does between two jobs. */
-static void measure_worker(const struct part *part, size_t k, const struct sta_job *job)
+static void measure_worker(const struct part *part, size_t k, const struct sta_model_job *job)
 {
     if (part->last[job->lane] == STA_WITHOUT) {
         part->first[job->lane] = job->ts - part->epoch->start;
@@ -120,7 +120,7 @@ static void measure_worker(const struct part *part, size_t k, const struct sta_j
 static int64_t pitch_of(const struct part *part)
 {
     const struct sta_extraction *extraction = part->extraction;
-    const struct sta_epoch *epoch = part->epoch;
+    const struct sta_model_epoch *epoch = part->epoch;
     const struct sta_role_thread *rank = extraction->sources[part->rank].thread;
     const size_t e = extraction->model->ranks[part->rank].epoch_first + part->number;
     const struct sta_share *shares = &extraction->shares[extraction->share_first[e]];
@@ -163,9 +163,9 @@ static int put_ups(const struct part *part, uint32_t lanes, struct sta_error *er
 static void measure_steps(const struct part *part)
 {
     const struct sta_model *model = part->extraction->model;
-    struct sta_epoch *epoch = part->epoch;
+    struct sta_model_epoch *epoch = part->epoch;
     for (size_t k = 0; k < epoch->step_count; k++) {
-        struct sta_step *step = &part->steps[k];
+        struct sta_model_step *step = &part->steps[k];
         step->pre = step->begun - step->got;
         step->post = k + 1 < epoch->step_count
                          ? STA_MAX(0, step[1].asked - released(part, k) - step->checkpoint)
@@ -183,8 +183,8 @@ static void measure_steps(const struct part *part)
 static int measure_epoch(struct part *part, struct sta_error *err)
 {
     struct sta_model *model = part->extraction->model;
-    struct sta_epoch *epoch = part->epoch;
-    const struct sta_step *last = &part->steps[epoch->step_count - 1];
+    struct sta_model_epoch *epoch = part->epoch;
+    const struct sta_model_step *last = &part->steps[epoch->step_count - 1];
     const uint32_t lanes = epoch->workers;
     struct sta_account *account = part->extraction->budget->account;
     part->first = sta_account_alloc(account, (size_t)lanes * 2 + 1, sizeof *part->first, "workers", err);
@@ -211,10 +211,10 @@ int sta_extract_overheads(struct sta_extraction *extraction, struct sta_error *e
     struct sta_model *model = extraction->model;
     model->up_count = 0;
     for (size_t r = 0; r < model->rank_count; r++) {
-        struct sta_rank *rank = &model->ranks[r];
+        struct sta_model_rank *rank = &model->ranks[r];
         struct overheads overheads = {0};
         for (uint32_t n = 0; n < rank->epoch_count; n++) {
-            struct sta_epoch *epoch = &model->epochs[rank->epoch_first + n];
+            struct sta_model_epoch *epoch = &model->epochs[rank->epoch_first + n];
             struct part part = {.extraction = extraction,
                                 .rank = r,
                                 .number = n,

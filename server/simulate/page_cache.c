@@ -54,7 +54,7 @@ static int64_t read_time(const struct cache *cache, const struct sta_job_file *f
 
 static void read_job(struct cache *cache, size_t number, uint32_t epoch, struct sta_cached_jobs *cached)
 {
-    const struct sta_job *job = &cache->model->jobs[number];
+    const struct sta_model_job *job = &cache->model->jobs[number];
     int64_t saved = 0, hit = 0;
     for (uint32_t i = 0; i < job->file_count; i++) {
         const struct sta_job_file *file = &cache->model->files[job->file_first + i];
@@ -87,12 +87,12 @@ static int read_host(struct cache *cache, uint32_t host, const struct sta_budget
         for (size_t k = 0; any; k++) {
             any = false;
             for (size_t r = 0; r < model->rank_count; r++) {
-                const struct sta_rank *rank = &model->ranks[r];
+                const struct sta_model_rank *rank = &model->ranks[r];
                 if (rank->host_number != host || n >= rank->epoch_count ||
                     k >= sta_model_epoch(model, r, n)->step_count)
                     continue;
                 any = true;
-                const struct sta_step *step = sta_model_step(model, sta_model_epoch(model, r, n), k);
+                const struct sta_model_step *step = sta_model_step(model, sta_model_epoch(model, r, n), k);
                 for (uint32_t i = 0; i < step->job_count; i++)
                     read_job(cache, step->job_first + i, n, cached);
                 if (sta_budget_check_step(budget, ++steps, err) != STA_OK)

@@ -16,9 +16,9 @@ const struct sta_scenario sta_scenario_unchanged = {.factors = {1, 1, 1, 1, 1}};
 
 /* A rank in the present epoch. */
 struct sta_rank_state {
-    const struct sta_epoch *epoch;
-    const struct sta_step *steps;         /* its own */
-    const struct sta_step *source;        /* whose jobs it does */
+    const struct sta_model_epoch *epoch;
+    const struct sta_model_step *steps;   /* its own */
+    const struct sta_model_step *source;  /* whose jobs it does */
     struct sta_simulated_step *simulated; /* by step */
     uint32_t workers, prefetch;
     int64_t start, asked;
@@ -54,7 +54,7 @@ static int64_t later(int64_t time, int64_t by)
 
 static int64_t cost_of(const struct run *run, size_t number)
 {
-    const struct sta_job *job = &run->model->jobs[number];
+    const struct sta_model_job *job = &run->model->jobs[number];
     const double *factors = run->scenario->factors;
     const int64_t miss = run->cached != NULL ? run->cached->misses[number] : job->storage;
     const int64_t hit = run->cached != NULL ? run->cached->hits[number] : 0;
@@ -81,7 +81,7 @@ static int record(const struct run *run, size_t rank, uint32_t lane, int64_t ts,
 /* When a worker is up: as the traced one of that number, or as the last of them. */
 static int64_t up_at(const struct run *run, const struct sta_rank_state *state, uint32_t worker)
 {
-    const struct sta_epoch *epoch = state->epoch;
+    const struct sta_model_epoch *epoch = state->epoch;
     int64_t up = epoch->up_count > 0 ? run->model->ups[epoch->up_first + STA_MIN(worker, epoch->up_count - 1)]
                                      : epoch->first;
     for (uint32_t w = 0; run->scenario->endless && w < epoch->up_count; w++)
@@ -112,7 +112,7 @@ static void deliver(const struct run *run, const struct sta_rank_state *state, b
 static int run_round_robin(const struct run *run, struct sta_rank_state *state, size_t rank,
                            struct sta_error *err)
 {
-    const struct sta_step *source = &state->source[run->step];
+    const struct sta_model_step *source = &state->source[run->step];
     const size_t ahead = (size_t)state->prefetch * state->workers;
     const bool waits = run->step >= ahead && !run->scenario->endless;
     const int64_t sent = waits ? state->simulated[run->step - ahead].got : -1;
@@ -140,7 +140,8 @@ static uint32_t first_free(const struct run *run, const struct sta_rank_state *s
     return best;
 }
 
-static int64_t pool_sent(const struct run *run, const struct sta_rank_state *state, const struct sta_job *job)
+static int64_t pool_sent(const struct run *run, const struct sta_rank_state *state,
+                         const struct sta_model_job *job)
 {
     const size_t k = run->step;
     if (run->scenario->prefetch > 0)
@@ -152,10 +153,10 @@ static int64_t pool_sent(const struct run *run, const struct sta_rank_state *sta
 
 static int run_pool(const struct run *run, struct sta_rank_state *state, size_t rank, struct sta_error *err)
 {
-    const struct sta_step *source = &state->source[run->step];
+    const struct sta_model_step *source = &state->source[run->step];
     int64_t ready = INT64_MIN;
     for (uint32_t i = 0; i < source->job_count; i++) {
-        const struct sta_job *job = &run->model->jobs[source->job_first + i];
+        const struct sta_model_job *job = &run->model->jobs[source->job_first + i];
         bool traced = state->workers == state->epoch->workers && job->lane < state->workers;
         int64_t end;
         if (do_job(run, state, rank, traced ? job->lane : first_free(run, state), source->job_first + i,
@@ -169,7 +170,7 @@ static int run_pool(const struct run *run, struct sta_rank_state *state, size_t 
 
 static int run_inline(const struct run *run, struct sta_rank_state *state, size_t rank, struct sta_error *err)
 {
-    const struct sta_step *source = &state->source[run->step];
+    const struct sta_model_step *source = &state->source[run->step];
     struct sta_simulated_step *step = &state->simulated[run->step];
     int64_t at = step->asked;
     for (uint32_t i = 0; i < source->job_count; i++) {
@@ -188,7 +189,7 @@ static int run_inline(const struct run *run, struct sta_rank_state *state, size_
 static int run_step(const struct run *run, struct sta_rank_state *state, size_t rank, struct sta_error *err)
 {
     struct sta_simulated_step *step = &state->simulated[run->step];
-    const struct sta_step *own = &state->steps[run->step];
+    const struct sta_model_step *own = &state->steps[run->step];
     step->asked = state->asked;
     int rc = state->workers == 0                     ? run_inline(run, state, rank, err)
              : run->model->loader == STA_LOADER_POOL ? run_pool(run, state, rank, err)
@@ -205,12 +206,12 @@ static int run_step(const struct run *run, struct sta_rank_state *state, size_t 
 static void begin_epoch(const struct run *run, struct sta_rank_state *state, size_t r, int64_t start)
 {
     const struct sta_model *model = run->model;
-    const struct sta_rank *rank = &model->ranks[r];
+    const struct sta_model_rank *rank = &model->ranks[r];
     state->live = run->epoch < rank->epoch_count;
     if (!state->live)
         return;
     const size_t source = run->source != SIZE_MAX ? run->source : r;
-    const struct sta_epoch *epoch = sta_model_epoch(model, r, run->epoch);
+    const struct sta_model_epoch *epoch = sta_model_epoch(model, r, run->epoch);
     const bool inlined = model->loader == STA_LOADER_INLINE;
     state->epoch = epoch;
     state->steps = &model->steps[epoch->step_first];
@@ -324,9 +325,9 @@ static int median_rank(const struct run *run, size_t *rank, struct sta_error *er
     for (size_t r = 0; r < model->rank_count; r++) {
         works[r].rank = r;
         for (uint32_t n = 0; n < model->ranks[r].epoch_count; n++) {
-            const struct sta_epoch *epoch = sta_model_epoch(model, r, n);
+            const struct sta_model_epoch *epoch = sta_model_epoch(model, r, n);
             for (uint32_t k = 0; k < epoch->step_count; k++) {
-                const struct sta_step *step = sta_model_step(model, epoch, k);
+                const struct sta_model_step *step = sta_model_step(model, epoch, k);
                 for (uint32_t i = 0; i < step->job_count; i++)
                     works[r].time = later(works[r].time, sta_job_span(&model->jobs[step->job_first + i]));
             }

@@ -192,8 +192,8 @@ static int name_ranks(struct sta_extraction *extraction, struct sta_error *err)
         return err->status;
     for (size_t r = 0; r < model->rank_count; r++) {
         const struct sta_role_thread *thread = extraction->sources[r].thread;
-        model->ranks[r] =
-            (struct sta_rank){.host_number = thread->host_number, .pid = thread->pid, .tid = thread->tid};
+        model->ranks[r] = (struct sta_model_rank){
+            .host_number = thread->host_number, .pid = thread->pid, .tid = thread->tid};
         if (thread->host_number != STA_NO_CODE)
             model->ranks[r].host = sta_strndup(thread->host.bytes, thread->host.length);
     }

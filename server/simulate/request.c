@@ -216,7 +216,8 @@ static int read_scenarios(const struct sta_document *list, struct sta_whatif_req
     return STA_OK;
 }
 
-static int read_swept(const struct sta_document *member, struct sta_sweep *sweep, struct sta_error *err)
+static int read_swept(const struct sta_document *member, struct sta_scenario_sweep *sweep,
+                      struct sta_error *err)
 {
     struct sta_scenario ignored = sta_scenario_unchanged;
     const unsigned sweepable = sweepable_of(member->name);
@@ -235,7 +236,8 @@ static int read_swept(const struct sta_document *member, struct sta_sweep *sweep
     return STA_OK;
 }
 
-static int read_sweep(const struct sta_document *value, struct sta_sweep *sweep, struct sta_error *err)
+static int read_sweep(const struct sta_document *value, struct sta_scenario_sweep *sweep,
+                      struct sta_error *err)
 {
     sweep->base = sta_scenario_unchanged;
     if (value == NULL)
@@ -371,7 +373,7 @@ int sta_whatif_check_request(const struct sta_document *request, struct sta_erro
 
 /* ---- combinations */
 
-static const struct sta_document *value_at(const struct sta_sweep *sweep, unsigned sweepable,
+static const struct sta_document *value_at(const struct sta_scenario_sweep *sweep, unsigned sweepable,
                                            size_t combination)
 {
     size_t behind = 1; /* combinations of the factors that vary faster */
@@ -385,20 +387,20 @@ static const struct sta_document *value_at(const struct sta_sweep *sweep, unsign
     return value;
 }
 
-size_t sta_sweep_groups(const struct sta_sweep *sweep)
+size_t sta_sweep_groups(const struct sta_scenario_sweep *sweep)
 {
     const struct sta_document *workers = sweep->values[STA_SWEEP_WORKERS];
     return workers != NULL && workers->count > 0 ? sweep->count / workers->count : 0;
 }
 
-double sta_sweep_value(const struct sta_sweep *sweep, unsigned sweepable, size_t combination)
+double sta_sweep_value(const struct sta_scenario_sweep *sweep, unsigned sweepable, size_t combination)
 {
     double number = 0;
     (void)sta_document_number(value_at(sweep, sweepable, combination), &number);
     return number;
 }
 
-struct sta_scenario sta_sweep_scenario(const struct sta_sweep *sweep, size_t combination)
+struct sta_scenario sta_sweep_scenario(const struct sta_scenario_sweep *sweep, size_t combination)
 {
     struct sta_scenario scenario = sweep->base;
     struct sta_error ignored = STA_ERROR_INIT; /* the values were checked when the request was read */

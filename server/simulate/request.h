@@ -12,7 +12,7 @@ enum sta_sweepable {
 };
 const char *sta_sweepable_name(unsigned sweepable); /* STA_SWEEP_WORKERS .. */
 
-struct sta_sweep {
+struct sta_scenario_sweep {
     const struct sta_document *values[STA_SWEEPABLES]; /* lists; NULL: not swept */
     struct sta_scenario base;
     bool asked, has_keys;
@@ -22,7 +22,7 @@ struct sta_sweep {
 struct sta_whatif_request {
     struct sta_scenario *scenarios;
     size_t scenario_count;
-    struct sta_sweep sweep;
+    struct sta_scenario_sweep sweep;
     bool ranks, epochs, steps;
     const struct sta_document *timeline; /* NULL: not asked for */
     struct sta_arena memory;
@@ -33,12 +33,12 @@ STA_MUSTCHECK int sta_whatif_request_read(const struct sta_document *request, st
 void sta_whatif_request_fini(struct sta_whatif_request *read);
 
 /** Scenario of a combination of the sweep, first factor slowest. */
-struct sta_scenario sta_sweep_scenario(const struct sta_sweep *sweep, size_t combination);
+struct sta_scenario sta_sweep_scenario(const struct sta_scenario_sweep *sweep, size_t combination);
 /** Combinations of the factors other than workers, which lie so far apart from number to number of workers; 0
  * when workers are not swept. */
-size_t sta_sweep_groups(const struct sta_sweep *sweep);
+size_t sta_sweep_groups(const struct sta_scenario_sweep *sweep);
 /** The value of a swept factor in a combination. */
-double sta_sweep_value(const struct sta_sweep *sweep, unsigned sweepable, size_t combination);
+double sta_sweep_value(const struct sta_scenario_sweep *sweep, unsigned sweepable, size_t combination);
 
 /** STA_EINPUT, with a parameter that is a path such as scenarios[0].workers. */
 int sta_bad(struct sta_error *err, const char *parameter, const char *format, ...) STA_PRINTF(3, 4);

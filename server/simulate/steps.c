@@ -113,16 +113,16 @@ static int add_step(struct sta_model *model, const struct rank_reader *reader,
         return rc;
     const struct sta_role_event *fetch = last_fetch(reader->thread, before, compute->ts);
     model->steps[model->step_count++] =
-        (struct sta_step){.begun = compute->ts,
-                          .ended = compute->te,
-                          .fetched = fetch != NULL,
-                          .asked = fetch != NULL ? fetch->ts : last_yield(reader, before, compute->ts),
-                          .got = fetch != NULL ? fetch->te : compute->ts};
+        (struct sta_model_step){.begun = compute->ts,
+                                .ended = compute->te,
+                                .fetched = fetch != NULL,
+                                .asked = fetch != NULL ? fetch->ts : last_yield(reader, before, compute->ts),
+                                .got = fetch != NULL ? fetch->te : compute->ts};
     return STA_OK;
 }
 
 /* An epoch with the computations that begin in it; none: no epoch. */
-static int add_epoch(const struct rank_reader *reader, struct sta_rank *rank, int64_t ts, int64_t te,
+static int add_epoch(const struct rank_reader *reader, struct sta_model_rank *rank, int64_t ts, int64_t te,
                      struct sta_error *err)
 {
     struct sta_model *model = reader->extraction->model;
@@ -135,7 +135,7 @@ static int add_epoch(const struct rank_reader *reader, struct sta_rank *rank, in
                               "the epochs of a training", err);
     if (rc != STA_OK)
         return rc;
-    struct sta_epoch epoch = {.start = ts, .end = te, .step_first = model->step_count};
+    struct sta_model_epoch epoch = {.start = ts, .end = te, .step_first = model->step_count};
     for (int64_t before = ts; rc == STA_OK && i < count && computes[i].ts < te; i++) {
         rc = add_step(model, reader, &computes[i], before, err);
         before = computes[i].te;
@@ -145,7 +145,7 @@ static int add_epoch(const struct rank_reader *reader, struct sta_rank *rank, in
     }
     epoch.step_count = (uint32_t)(model->step_count - epoch.step_first);
     for (size_t k = epoch.step_first; rc == STA_OK && k < model->step_count; k++) {
-        struct sta_step *step = &model->steps[k];
+        struct sta_model_step *step = &model->steps[k];
         step->checkpoint = checkpoint_time(reader, step->ended,
                                            k + 1 < model->step_count ? model->steps[k + 1].asked : epoch.end);
     }
@@ -155,7 +155,8 @@ static int add_epoch(const struct rank_reader *reader, struct sta_rank *rank, in
 }
 
 /* Without epoch events one epoch holds all that there is. */
-static int add_only_epoch(const struct rank_reader *reader, struct sta_rank *rank, struct sta_error *err)
+static int add_only_epoch(const struct rank_reader *reader, struct sta_model_rank *rank,
+                          struct sta_error *err)
 {
     const struct sta_role_thread *thread = reader->thread;
     const size_t count = thread->counts[STA_EVENT_COMPUTE];
@@ -172,7 +173,7 @@ static int add_rank(struct sta_extraction *extraction, size_t r, struct sta_erro
 {
     struct sta_model *model = extraction->model;
     const struct sta_role_thread *thread = extraction->sources[r].thread;
-    struct sta_rank *rank = &model->ranks[r];
+    struct sta_model_rank *rank = &model->ranks[r];
     struct rank_reader reader;
     rank->epoch_first = model->epoch_count;
     int rc = open_reader(&reader, extraction, thread, err);
@@ -200,7 +201,7 @@ static bool has_barrier(const struct sta_model *model)
         for (uint32_t k = 0; k + 1 < sta_model_epoch(model, 0, n)->step_count; k++) {
             int64_t low[2] = {INT64_MAX, INT64_MAX}, high[2] = {INT64_MIN, INT64_MIN};
             for (size_t r = 0; r < model->rank_count; r++) {
-                const struct sta_step *step = sta_model_step(model, sta_model_epoch(model, r, n), k);
+                const struct sta_model_step *step = sta_model_step(model, sta_model_epoch(model, r, n), k);
                 const int64_t times[2] = {step->ended, step[1].asked};
                 for (int i = 0; i < 2; i++) {
                     low[i] = STA_MIN(low[i], times[i]);

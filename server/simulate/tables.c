@@ -102,7 +102,7 @@ void sta_answer_put_scenarios(struct sta_answering *answering)
 
 /* ---- sweep and knees */
 
-static void add_swept_columns(const struct sta_sweep *sweep, struct sta_table *table)
+static void add_swept_columns(const struct sta_scenario_sweep *sweep, struct sta_table *table)
 {
     for (unsigned i = 0; i < STA_SWEEPABLES; i++) {
         if (sweep->values[i] == NULL)
@@ -181,7 +181,7 @@ static void put_sentence(struct sta_table *table, struct sta_table_column *colum
 
 static void put_knees(struct sta_answering *answering)
 {
-    const struct sta_sweep *sweep = &answering->request.sweep;
+    const struct sta_scenario_sweep *sweep = &answering->request.sweep;
     struct sta_table *table = &answering->answer->knee;
     const size_t groups = sta_sweep_groups(sweep), points = sweep->count / groups;
     sta_table_init(table, groups);
@@ -215,7 +215,7 @@ static void put_knees(struct sta_answering *answering)
 
 void sta_answer_put_sweep(struct sta_answering *answering)
 {
-    const struct sta_sweep *sweep = &answering->request.sweep;
+    const struct sta_scenario_sweep *sweep = &answering->request.sweep;
     struct sta_table *table = &answering->answer->tables[STA_WHATIF_SWEEP];
     if (sweep->count == 0)
         return;
@@ -249,7 +249,7 @@ static void put_overheads(const struct sta_model *model, struct sta_table *table
     for (size_t i = 0; i < STA_COUNT_OF(names); i++) {
         column = sta_table_add(table, names[i], STA_TYPE_FLOAT, "s");
         for (size_t r = 0; r < model->rank_count; r++) {
-            const struct sta_rank *rank = &model->ranks[r];
+            const struct sta_model_rank *rank = &model->ranks[r];
             const int64_t values[] = {rank->get, rank->hand, rank->busy, rank->wake, rank->fill};
             sta_table_set_number(column, r, sta_us_seconds((double)values[i]));
         }

@@ -88,7 +88,7 @@ static void make_good(void)
                 put_args(&pending.batch, k, i);
     }
     pending.batch.count = ROWS;
-    struct sta_builder *builder = sta_builder_create(STA_EFFORT_FAST);
+    struct sta_segment_builder *builder = sta_builder_create(STA_EFFORT_FAST);
     if (sta_builder_build(builder, &pending, 1, &bytes, &err) != STA_OK)
         abort();
     good_size = bytes->size;
@@ -202,7 +202,7 @@ static struct sta_buffer good_lanes;
 static void put_lane_block(struct sta_buffer *directory, uint32_t block)
 {
     struct sta_encoder *encoder = sta_encoder_create(STA_EFFORT_FAST);
-    struct sta_plan plan = {0};
+    struct sta_encoding_plan plan = {0};
     int64_t values[LANE_ROWS];
     uint32_t buffer[LANE_ROWS];
     struct sta_disk_lane_block entry = {

@@ -13,7 +13,7 @@
 /* ---- sets */
 
 /* Counts a set's values that no earlier set of the same row had. */
-static size_t count_new(const struct sta_members *members, uint32_t group, uint32_t *mark, uint32_t stamp)
+static size_t count_new(const struct sta_hlm_members *members, uint32_t group, uint32_t *mark, uint32_t stamp)
 {
     size_t count = 0;
     for (size_t i = members->start[group]; i < members->start[group + 1]; i++) {

@@ -8,6 +8,7 @@
 #include "analyse/compatible/additional.h"
 #include "analyse/compatible/scores.h"
 #include "analyse/compatible/sum.h"
+#include "analyse/layers/presets.h"
 #include "common/memory.h"
 
 enum kind {
@@ -63,14 +64,6 @@ static bool has_children(const struct sta_preset *preset, size_t parent)
     return false;
 }
 
-static size_t find_layer(const struct sta_preset *preset, const char *name)
-{
-    size_t layer = 0;
-    while (layer < preset->layer_count && strcmp(preset->layers[layer].name, name) != 0)
-        layer++;
-    return layer;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), tail = strlen(end);
@@ -108,7 +101,7 @@ static void list_overheads(struct flat *flat)
 
 static void list_unoverlapped(struct flat *flat)
 {
-    if (find_layer(flat->preset, "compute") == flat->preset->layer_count)
+    if (sta_preset_layer(flat->preset, "compute") == NULL)
         return;
     size_t overheads = flat->count;
     for (size_t i = 0; i < flat->join.columns.count; i++) {
@@ -180,8 +173,9 @@ static void compute_unoverlapped(struct flat *flat, const struct extra *extra)
 {
     struct sta_table_column *out = &flat->table->columns[extra->at];
     const struct sta_table_column *from = &flat->table->columns[*extra->from];
+    const struct sta_layer *layer = sta_preset_layer(flat->preset, "compute");
     const struct sta_table_column *compute =
-        &flat->table->columns[*flat->times[find_layer(flat->preset, "compute")]];
+        &flat->table->columns[*flat->times[layer - flat->preset->layers]];
     for (size_t row = 0; row < flat->table->rows; row++)
         if (!from->missing[row]) {
             double rest = from->numbers[row] - (compute->missing[row] ? 0 : compute->numbers[row]);

@@ -146,7 +146,7 @@ static int add_members(struct making *making, enum sta_axis axis, const struct s
                        struct sta_error *err)
 {
     struct sta_hlm *hlm = making->hlm;
-    struct sta_members *members = &hlm->members[axis];
+    struct sta_hlm_members *members = &hlm->members[axis];
     const struct sta_vector *values = &table->keys[making->gather->key_count];
     size_t count = 0, group = 0;
     members->start = sta_pool_take(&hlm->pool, hlm->count + 1, sizeof *members->start, "sets", err);

@@ -35,7 +35,7 @@ struct sta_group_sizes {
 };
 
 /* The distinct values that the events of each group have of a view type which is not grouped by. */
-struct sta_members {
+struct sta_hlm_members {
     size_t *start;   /* by group, and one more: its items are start[g] .. start[g + 1]; NULL: not collected */
     uint32_t *items; /* ranks of the axis, ascending */
     uint8_t *missing; /* by group: one of its events has none, so it has no set (quirk) */
@@ -58,7 +58,7 @@ struct sta_hlm {
     struct sta_group *groups; /* by key, then the order of their signatures: cat, io_cat, func, class */
     size_t count;
     struct sta_group_sizes *sizes;
-    struct sta_members members[STA_AXES];
+    struct sta_hlm_members members[STA_AXES];
     struct sta_hlm_counts counts;
     struct sta_pool pool; /* of all these */
 };

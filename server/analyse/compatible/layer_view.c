@@ -9,7 +9,7 @@
 
 /* ---- columns */
 
-static bool number_has(const struct sta_layer_view *view, enum sta_measure measure, enum sta_stat stat)
+static bool number_has(const struct sta_layer_view *view, enum sta_layer_measure measure, enum sta_stat stat)
 {
     switch (stat) {
     case STA_STAT_NUNIQUE:
@@ -41,7 +41,7 @@ static bool counts_axis(const struct sta_layer_view *view, uint32_t metric, enum
     return !is_view && (!axes->grouped[axis] || metric == STA_LAYER_ITSELF);
 }
 
-bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_measure measure,
+bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_layer_measure measure,
                           enum sta_stat stat)
 {
     const struct sta_layer *layer = &view->rows->hlm->bound->preset->layers[view->rows->layer];
@@ -68,7 +68,7 @@ static int make_columns(struct sta_layer_metric *out, const struct sta_layer_vie
                                      .pool = {.account = view->budget->account, .budget = view->budget}};
     for (int measure = 0; measure < STA_MEASURES; measure++)
         for (int stat = 0; stat < STA_STATS; stat++) {
-            if (!sta_layer_has_column(view, metric, (enum sta_measure)measure, (enum sta_stat)stat))
+            if (!sta_layer_has_column(view, metric, (enum sta_layer_measure)measure, (enum sta_stat)stat))
                 continue;
             size_t count = out->rows * (is_quantile((enum sta_stat)stat) ? STA_QUANTILE_NUMBERS : 1);
             double *cells = sta_pool_take(&out->pool, count + 1, sizeof *cells, "the view's columns", err);
@@ -160,7 +160,7 @@ static int units_init(struct units *units, const struct sta_layer_view *view,
 
 /* @values: room for one a unit; @start: for one a row and one more */
 static int describe(struct sta_layer_metric *out, const struct sta_layer_view *view,
-                    const struct units *units, enum sta_measure measure, double *values, size_t *start,
+                    const struct units *units, enum sta_layer_measure measure, double *values, size_t *start,
                     struct sta_error *err)
 {
     size_t count = 0;
@@ -188,7 +188,7 @@ static int describe_all(struct sta_layer_metric *out, const struct sta_layer_vie
     int rc = values == NULL || start == NULL ? err->status : 0;
     for (int measure = 0; rc == 0 && measure < STA_MEASURE_NUMBERS; measure++)
         if (out->cells[measure][STA_STAT_SUM] != NULL)
-            rc = describe(out, view, units, (enum sta_measure)measure, values, start, err);
+            rc = describe(out, view, units, (enum sta_layer_measure)measure, values, start, err);
     for (int b = 0; units->bins != NULL && b < STA_SIZE_BINS; b++)
         for (size_t row = 0; row < out->rows; row++)
             if (units->bins[row][b] != 0)

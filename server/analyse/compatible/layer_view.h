@@ -9,7 +9,7 @@
 
 /* What is measured: numbers, size bins, then what is only counted: values of view types, and the view's
  * own. */
-enum sta_measure {
+enum sta_layer_measure {
     STA_MEASURE_BW,
     STA_MEASURE_COUNT,
     STA_MEASURE_INTENSITY,
@@ -61,7 +61,7 @@ struct sta_layer_view {
 };
 
 /** Whether a metric has a column: the shape of every table, also of those without rows. */
-bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_measure measure,
+bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_layer_measure measure,
                           enum sta_stat stat);
 
 /** Needs sta_pool_fini of its pool, also after a failure. */

@@ -99,7 +99,7 @@ static int compare_ranks(const void *a, const void *b, void *context)
 static int gather(struct sta_lists *lists, const struct sta_main_metric *metric, size_t row,
                   enum sta_axis axis, size_t *count, struct sta_error *err)
 {
-    const struct sta_members *members = &lists->hlm->members[axis];
+    const struct sta_hlm_members *members = &lists->hlm->members[axis];
     const struct sta_main_rows *rows = metric->rows;
     bool ascending = true;
     size_t all = 0, kept = 0;

@@ -154,7 +154,7 @@ struct sta_main_ratios sta_main_ratios(const struct sta_main_entry *entry)
 bool sta_row_has_set(const struct sta_main_metric *metric, size_t row, enum sta_axis axis)
 {
     const struct sta_main_rows *rows = metric->rows;
-    const struct sta_members *members = &rows->hlm->members[axis];
+    const struct sta_hlm_members *members = &rows->hlm->members[axis];
     for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++)
         if (sta_main_takes(metric, rows->groups[i]) && members->missing[rows->groups[i]])
             return false;

@@ -32,7 +32,7 @@ static const char *const stat_names[STA_STATS] = {[STA_STAT_MAX] = "max",
                                                   [STA_STAT_STD] = "std",
                                                   [STA_STAT_SUM] = "sum"};
 
-const char *sta_measure_name(enum sta_measure measure, const struct sta_by *by)
+const char *sta_measure_name(enum sta_layer_measure measure, const struct sta_by *by)
 {
     if (measure < STA_MEASURE_NUMBERS)
         return numbers[measure].name;
@@ -41,12 +41,12 @@ const char *sta_measure_name(enum sta_measure measure, const struct sta_by *by)
     return measure < STA_MEASURE_VIEW ? sta_axis_names[measure - STA_MEASURE_AXES] : by->name;
 }
 
-const char *sta_measure_unit(enum sta_measure measure)
+const char *sta_measure_unit(enum sta_layer_measure measure)
 {
     return measure < STA_MEASURE_NUMBERS ? numbers[measure].unit : NULL;
 }
 
-bool sta_measure_is_integer(enum sta_measure measure)
+bool sta_measure_is_integer(enum sta_layer_measure measure)
 {
     return measure >= STA_MEASURE_NUMBERS || numbers[measure].integer;
 }
@@ -57,7 +57,7 @@ char *sta_metric_prefix(const struct sta_layer *layer, uint32_t metric)
 }
 
 /* Which columns the flat view scores. */
-static bool is_scored(enum sta_measure measure, enum sta_stat stat)
+static bool is_scored(enum sta_layer_measure measure, enum sta_stat stat)
 {
     return stat == STA_STAT_PCT || stat == STA_STAT_PER || stat == STA_STAT_SLOPE ||
            (measure == STA_MEASURE_INTENSITY && stat == STA_STAT_MEAN);
@@ -78,7 +78,7 @@ void sta_view_columns_add(struct sta_view_columns *columns, const struct sta_lay
         for (int s = 0; s < STA_STATS; s++) {
             struct sta_view_column column = {.layer = view->rows->layer,
                                              .metric = metric,
-                                             .measure = (enum sta_measure)m,
+                                             .measure = (enum sta_layer_measure)m,
                                              .stat = (enum sta_stat)s};
             if (!sta_layer_has_column(view, metric, column.measure, column.stat))
                 continue;

@@ -9,7 +9,7 @@ struct sta_view_column {
     char *name;
     size_t stem;            /* length of the name without its statistic */
     uint32_t layer, metric; /* metric: index of a derived one, or STA_LAYER_ITSELF */
-    enum sta_measure measure;
+    enum sta_layer_measure measure;
     enum sta_stat stat;
     bool score;
     size_t at; /* column of the table that it is */
@@ -29,10 +29,10 @@ enum sta_type sta_view_column_type(const struct sta_view_column *column);
 const char *sta_view_column_unit(const struct sta_view_column *column);
 
 /** Name of a measure: "bw", "size_bin_0_4kib", "file_name" ..; of STA_MEASURE_VIEW that of the view. */
-const char *sta_measure_name(enum sta_measure measure, const struct sta_by *by);
+const char *sta_measure_name(enum sta_layer_measure measure, const struct sta_by *by);
 /** Unit of a measure, and whether it is whole numbers. */
-const char *sta_measure_unit(enum sta_measure measure);
-bool sta_measure_is_integer(enum sta_measure measure);
+const char *sta_measure_unit(enum sta_layer_measure measure);
+bool sta_measure_is_integer(enum sta_layer_measure measure);
 /** Name of a derived metric with "_" behind it, or "". */
 char *sta_metric_prefix(const struct sta_layer *layer, uint32_t metric);
 

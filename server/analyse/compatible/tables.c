@@ -11,7 +11,7 @@
 struct column {
     char *name;
     uint32_t metric;
-    enum sta_measure measure;
+    enum sta_layer_measure measure;
 };
 
 struct columns {
@@ -32,7 +32,7 @@ struct making {
 
 /* ---- which columns */
 
-static bool has_measure(const struct making *making, uint32_t metric, enum sta_measure measure)
+static bool has_measure(const struct making *making, uint32_t metric, enum sta_layer_measure measure)
 {
     if (measure >= STA_MEASURE_AXES) {
         enum sta_axis axis = (enum sta_axis)(measure - STA_MEASURE_AXES);
@@ -46,7 +46,8 @@ static bool has_measure(const struct making *making, uint32_t metric, enum sta_m
     return measure == STA_MEASURE_OPS || sta_metric_has_sizes(making->layer, metric);
 }
 
-static void add_column(struct making *making, const char *prefix, uint32_t metric, enum sta_measure measure)
+static void add_column(struct making *making, const char *prefix, uint32_t metric,
+                       enum sta_layer_measure measure)
 {
     struct columns *columns = &making->columns;
     STA_GROW(columns->items, columns->capacity, columns->count + 1);
@@ -58,8 +59,8 @@ static void list_metric(struct making *making, uint32_t metric)
 {
     char *prefix = sta_metric_prefix(making->layer, metric);
     for (int m = 0; m < STA_MEASURES; m++)
-        if (has_measure(making, metric, (enum sta_measure)m))
-            add_column(making, prefix, metric, (enum sta_measure)m);
+        if (has_measure(making, metric, (enum sta_layer_measure)m))
+            add_column(making, prefix, metric, (enum sta_layer_measure)m);
     free(prefix);
 }
 
@@ -182,7 +183,7 @@ static void put_ratio(struct sta_table_column *column, size_t row, double value)
     column->missing[row] = value == 0;
 }
 
-static void put_entry(struct sta_table_column *column, enum sta_measure measure,
+static void put_entry(struct sta_table_column *column, enum sta_layer_measure measure,
                       const struct sta_main_metric *metric, size_t at)
 {
     const struct sta_main_entry *entry = &metric->entries[at];
@@ -233,7 +234,7 @@ static int fill_metric(struct making *making, size_t first, uint32_t number, str
     int rc = sta_main_metric_init(&metric, &making->rows, number, making->budget, err);
     for (size_t c = 0; rc == 0 && c < columns->count; c++) {
         struct sta_table_column *column = &making->table->columns[first + c];
-        enum sta_measure measure = columns->items[c].measure;
+        enum sta_layer_measure measure = columns->items[c].measure;
         if (columns->items[c].metric != number)
             continue;
         rc = sta_budget_check(making->budget, err);
@@ -247,7 +248,7 @@ static int fill_metric(struct making *making, size_t first, uint32_t number, str
     return rc;
 }
 
-static enum sta_type type_of(enum sta_measure measure)
+static enum sta_type type_of(enum sta_layer_measure measure)
 {
     if (measure >= STA_MEASURE_AXES)
         return STA_TYPE_LIST;

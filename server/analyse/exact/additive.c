@@ -59,7 +59,7 @@ static int put(struct sta_additive *additive, unsigned worker, const struct sta_
 
 /* The bytes of an event in each of its bins but the first. */
 static int put_sizes(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
-                     const struct sta_exact_part *part, struct sta_share share, struct sta_error *err)
+                     const struct sta_exact_part *part, struct sta_bin_share share, struct sta_error *err)
 {
     int rc = STA_OK;
     for (size_t bin = part->low + 1; rc == 0 && bin <= part->high; bin++) {
@@ -78,7 +78,7 @@ static int put_several(struct sta_additive *additive, unsigned worker, const str
     const struct sta_exact_bins *bins = additive->bins;
     const bool any_whole = part->low + 1 < part->high;
     const bool sized = event->size > 0 && additive->wants & STA_WANT_SIZES;
-    struct sta_share share = {0};
+    struct sta_bin_share share = {0};
     struct addition first = {part->starts ? PART_STARTS : PART_GOES_ON,
                              sta_bin_to(bins, part->low) - part->from, 0};
     const struct addition last = {any_whole ? PART_ENDS : PART_GOES_ON,

@@ -116,7 +116,7 @@ static inline void sta_exact_part_bins_near(const struct sta_exact_bins *bins, s
 
 /* An event's bytes, bin by bin: floor(size y / dur) - floor(size x / dur) where the bin covers it from x to
  * y, counted from ts.  x grows by whole bins, so that quotient and remainder are carried on by addition. */
-struct sta_share {
+struct sta_bin_share {
     size_t high;
     uint64_t before, end; /* bytes before the present bin, and before the end of the part */
     uint64_t quotient, remainder, dur;
@@ -124,10 +124,10 @@ struct sta_share {
 };
 
 /** An event that touches several bins.  @dur, @size: above 0. */
-struct sta_share sta_share_begin(const struct sta_exact_bins *bins, const struct sta_exact_part *part,
-                                 int64_t ts, int64_t dur, int64_t size);
+struct sta_bin_share sta_share_begin(const struct sta_exact_bins *bins, const struct sta_exact_part *part,
+                                     int64_t ts, int64_t dur, int64_t size);
 /** Its bytes in bin low, then low + 1, .. up to high. */
-int64_t sta_share_next(struct sta_share *share, size_t bin);
+int64_t sta_share_next(struct sta_bin_share *share, size_t bin);
 /** Bytes of all of the part.  @dur = 0: the event's. */
 int64_t sta_share_of(const struct sta_exact_part *part, int64_t ts, int64_t dur, int64_t size);
 

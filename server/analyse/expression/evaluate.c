@@ -132,14 +132,14 @@ static void point_at_minibatch(const struct sta_program *program, struct sta_eva
 
 /* ---- steps */
 
-static int run_kernel(struct sta_run *run)
+static int run_kernel(struct sta_step_run *run)
 {
     bool marked = sta_kernel_apply(run->node, run->in, run->out.values, run->out.missing, run->rows);
     *run->lane = (struct sta_lane){.values = run->out.values, .missing = marked ? run->out.missing : NULL};
     return 0;
 }
 
-static int run_step(struct sta_run *run)
+static int run_step(struct sta_step_run *run)
 {
     switch (run->node->operation) {
     case STA_OP_CALL:
@@ -159,7 +159,7 @@ static int run_step(struct sta_run *run)
 }
 
 static struct sta_register target_of(struct sta_program *program, struct sta_evaluator *evaluator,
-                                     const struct sta_step *step, uint32_t start)
+                                     const struct sta_program_step *step, uint32_t start)
 {
     if (step->target != STA_RESULT_REGISTER)
         return evaluator->registers[step->target];
@@ -176,19 +176,19 @@ static int run_minibatch(struct sta_program *program, struct sta_evaluator *eval
         return sta_fail(err, STA_ECANCELLED, "it was cancelled");
     point_at_minibatch(program, evaluator, start);
     for (size_t i = 0; i < program->step_count; i++) {
-        const struct sta_step *step = &program->steps[i];
+        const struct sta_program_step *step = &program->steps[i];
         const struct sta_node *node = &program->tree->nodes[step->node];
         for (unsigned k = 0; k < node->operand_count; k++)
             in[k] = evaluator->lanes[node->operands[k]];
-        struct sta_run run = {.program = program,
-                              .evaluator = evaluator,
-                              .index = step->node,
-                              .node = node,
-                              .in = in,
-                              .out = target_of(program, evaluator, step, start),
-                              .rows = rows,
-                              .lane = &evaluator->lanes[step->node],
-                              .err = err};
+        struct sta_step_run run = {.program = program,
+                                   .evaluator = evaluator,
+                                   .index = step->node,
+                                   .node = node,
+                                   .in = in,
+                                   .out = target_of(program, evaluator, step, start),
+                                   .rows = rows,
+                                   .lane = &evaluator->lanes[step->node],
+                                   .err = err};
         int rc = run_step(&run);
         if (rc != 0)
             return rc;

@@ -20,7 +20,7 @@ static uint32_t cell_index(uint32_t code)
 /* ---- texts that are made */
 
 /* What rows can make of texts has no end, so it is looked at text by text, before a whole batch is held. */
-static int keep_text(struct sta_run *run, const char *bytes, size_t length, uint32_t *code)
+static int keep_text(struct sta_step_run *run, const char *bytes, size_t length, uint32_t *code)
 {
     *code = sta_dictionary_intern(run->program->dictionaries[run->index], bytes, length);
     return sta_account_failure(&run->program->texts, run->err);
@@ -41,8 +41,8 @@ static void store_value(const struct sta_memo_cells *cells, uint32_t cell,
                           memory_order_release);
 }
 
-static int compute(struct sta_run *run, const struct sta_text_call *call, const struct sta_memo_cells *cells,
-                   const struct sta_dictionary *texts, uint32_t code)
+static int compute(struct sta_step_run *run, const struct sta_text_call *call,
+                   const struct sta_memo_cells *cells, const struct sta_dictionary *texts, uint32_t code)
 {
     struct sta_text_result result = {.missing = false};
     uint32_t cell = cell_index(code);
@@ -64,7 +64,7 @@ static int compute(struct sta_run *run, const struct sta_text_call *call, const 
     return rc;
 }
 
-static int compute_unknown(struct sta_run *run, const struct sta_text_call *call,
+static int compute_unknown(struct sta_step_run *run, const struct sta_text_call *call,
                            const struct sta_memo_cells *cells, const struct sta_lane *lane)
 {
     const uint32_t *codes = lane->values;
@@ -118,7 +118,7 @@ static bool look_up_codes(const struct sta_memo_cells *cells, const uint32_t *co
     return !unknown;
 }
 
-static bool look_up(const struct sta_run *run, const struct sta_memo_cells *cells, const uint32_t *codes,
+static bool look_up(const struct sta_step_run *run, const struct sta_memo_cells *cells, const uint32_t *codes,
                     void *values)
 {
     if (cells->codes != NULL)
@@ -128,7 +128,7 @@ static bool look_up(const struct sta_run *run, const struct sta_memo_cells *cell
     return look_up_tests(cells, codes, values, run->rows);
 }
 
-static int apply_call(struct sta_run *run, const struct sta_text_call *call, const struct sta_lane *lane,
+static int apply_call(struct sta_step_run *run, const struct sta_text_call *call, const struct sta_lane *lane,
                       void *values)
 {
     const struct sta_memo_cells *cells =
@@ -143,7 +143,7 @@ static int apply_call(struct sta_run *run, const struct sta_text_call *call, con
     return rc;
 }
 
-int sta_run_call(struct sta_run *run)
+int sta_run_call(struct sta_step_run *run)
 {
     bool valued = run->node->type == STA_TYPE_INT || run->node->type == STA_TYPE_FLOAT;
     *run->lane = (struct sta_lane){.values = run->out.values, .missing = valued ? run->out.missing : NULL};
@@ -154,7 +154,7 @@ int sta_run_call(struct sta_run *run)
 
 /* ---- two texts */
 
-int sta_run_compare(struct sta_run *run)
+int sta_run_compare(struct sta_step_run *run)
 {
     const struct sta_lane *a = &run->in[0], *b = &run->in[1];
     const uint32_t *left = a->values, *right = b->values;
@@ -175,7 +175,7 @@ int sta_run_compare(struct sta_run *run)
 }
 
 /* Where the operands are of different dictionaries their texts come together in the node's own. */
-int sta_run_choice(struct sta_run *run)
+int sta_run_choice(struct sta_step_run *run)
 {
     static const struct sta_text_call same = {.apply = sta_text_same};
     unsigned first = run->node->operand_count - 2u;
@@ -201,8 +201,8 @@ int sta_run_choice(struct sta_run *run)
 /* ---- recent results */
 
 /* The tag under which results of this step are kept. */
-static uint32_t tag_of(struct sta_run *run, struct sta_recent *recent, const struct sta_dictionary *first,
-                       const struct sta_dictionary *second)
+static uint32_t tag_of(struct sta_step_run *run, struct sta_recent *recent,
+                       const struct sta_dictionary *first, const struct sta_dictionary *second)
 {
     for (size_t i = 0; i < STA_RECENT_OWNERS; i++) {
         const struct sta_recent_owner *owner = &recent->owners[i];
@@ -230,7 +230,7 @@ static size_t slot_of(uint64_t key)
     return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % STA_RECENT_SLOTS;
 }
 
-static int join(struct sta_run *run, uint32_t a, uint32_t b, uint32_t *code)
+static int join(struct sta_step_run *run, uint32_t a, uint32_t b, uint32_t *code)
 {
     struct sta_buffer *buffer = &run->evaluator->scratch.buffer;
     struct sta_text first = sta_dictionary_text(run->in[0].texts, a),
@@ -243,7 +243,7 @@ static int join(struct sta_run *run, uint32_t a, uint32_t b, uint32_t *code)
     return keep_text(run, buffer->size > 0 ? buffer->data : "", buffer->size, code);
 }
 
-int sta_run_concatenate(struct sta_run *run)
+int sta_run_concatenate(struct sta_step_run *run)
 {
     const uint32_t *a = run->in[0].values, *b = run->in[1].values;
     uint32_t *values = run->out.values;
@@ -280,7 +280,7 @@ static uint64_t bits_of(const struct sta_lane *lane, enum sta_type type, uint32_
     return bits;
 }
 
-static int write_text(struct sta_run *run, enum sta_type type, uint64_t bits, uint32_t *code)
+static int write_text(struct sta_step_run *run, enum sta_type type, uint64_t bits, uint32_t *code)
 {
     char text[STA_DOUBLE_TEXT];
     size_t length;
@@ -295,7 +295,7 @@ static int write_text(struct sta_run *run, enum sta_type type, uint64_t bits, ui
     return keep_text(run, text, length, code);
 }
 
-int sta_run_text_of(struct sta_run *run)
+int sta_run_text_of(struct sta_step_run *run)
 {
     const struct sta_lane *of = &run->in[0];
     enum sta_type type = (enum sta_type)run->program->tree->nodes[run->node->operands[0]].type;

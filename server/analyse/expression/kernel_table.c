@@ -9,7 +9,8 @@ static const uint8_t manners[] = {
 #undef X
 };
 
-const struct sta_kernels *sta_kernels_here(void)
+/* The best for this processor. */
+static const struct sta_expression_kernels *kernels_here(void)
 {
 #ifdef STA_HAVE_AVX2
     if (__builtin_cpu_supports("avx2"))
@@ -35,7 +36,7 @@ size_t sta_type_width(enum sta_type type)
     return sizeof(uint32_t);
 }
 
-static bool join_missing(const struct sta_kernels *kernels, const struct sta_node *node,
+static bool join_missing(const struct sta_expression_kernels *kernels, const struct sta_node *node,
                          const struct sta_lane *in, uint8_t *missing, uint32_t rows)
 {
     bool any = false;
@@ -51,7 +52,7 @@ static bool join_missing(const struct sta_kernels *kernels, const struct sta_nod
     return any;
 }
 
-static void mask_test(const struct sta_kernels *kernels, const struct sta_node *node,
+static void mask_test(const struct sta_expression_kernels *kernels, const struct sta_node *node,
                       const struct sta_lane *in, bool when_missing, uint8_t *values, uint32_t rows)
 {
     for (unsigned i = 0; i < node->operand_count; i++) {
@@ -67,7 +68,7 @@ static void mask_test(const struct sta_kernels *kernels, const struct sta_node *
 bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, void *values, uint8_t *missing,
                       uint32_t rows)
 {
-    const struct sta_kernels *kernels = sta_kernels_here();
+    const struct sta_expression_kernels *kernels = kernels_here();
     sta_kernel run = kernels->run[node->operation];
     enum sta_null_policy null_policy = (enum sta_null_policy)manners[node->operation];
     switch (null_policy) {

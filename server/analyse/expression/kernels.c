@@ -397,7 +397,7 @@ BINARY(coalesce_t, uint32_t, uint32_t, uint32_t, a[i] == STA_NO_CODE ? b[i] : a[
     [STA_OP_LESS_##upper] = less_##lower, [STA_OP_LESS_EQUAL_##upper] = less_equal_##lower,                  \
     [STA_OP_GREATER_##upper] = greater_##lower, [STA_OP_GREATER_EQUAL_##upper] = greater_equal_##lower
 
-const struct sta_kernels KERNELS = {
+const struct sta_expression_kernels KERNELS = {
     .run = {COMPARE_ENTRIES(II, ii),
             COMPARE_ENTRIES(FF, ff),
             COMPARE_ENTRIES(IF, if),

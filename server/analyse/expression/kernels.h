@@ -18,15 +18,12 @@ struct sta_lane {
 typedef bool (*sta_kernel)(const struct sta_node *node, const struct sta_lane *in, void *values,
                            uint8_t *missing, uint32_t rows);
 
-struct sta_kernels {
+struct sta_expression_kernels {
     sta_kernel run[STA_OP_KERNELS];
     void (*join)(uint8_t *missing, const uint8_t *also, uint32_t rows);   /* missing |= also */
     void (*deny)(uint8_t *values, const uint8_t *missing, uint32_t rows); /* values &= !missing */
 };
-extern const struct sta_kernels sta_kernels_portable, sta_kernels_avx2;
-
-/** The best for this processor. */
-const struct sta_kernels *sta_kernels_here(void);
+extern const struct sta_expression_kernels sta_kernels_portable, sta_kernels_avx2;
 
 /**
  * sta_kernel_apply - run the loop of a node, missing values seen to by its manner

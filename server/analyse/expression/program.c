@@ -51,7 +51,7 @@ static void add_step(struct sta_program *program, struct allocator *allocator, u
         target = take_register(program, allocator);
         allocator->holds[index] = target + 1;
     }
-    program->steps[program->step_count++] = (struct sta_step){index, target};
+    program->steps[program->step_count++] = (struct sta_program_step){index, target};
     give_back(allocator, &program->tree->nodes[index], index);
 }
 

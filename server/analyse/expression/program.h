@@ -8,7 +8,7 @@
 
 #define STA_RESULT_REGISTER UINT32_MAX
 
-struct sta_step {
+struct sta_program_step {
     uint32_t node;
     uint32_t target; /* register, or STA_RESULT_REGISTER */
 };
@@ -16,8 +16,8 @@ struct sta_step {
 struct sta_program {
     struct sta_tree *tree;
     uint32_t root;
-    uint64_t serial;        /* no two programs of the process have the same */
-    struct sta_step *steps; /* in order of evaluation */
+    uint64_t serial;                /* no two programs of the process have the same */
+    struct sta_program_step *steps; /* in order of evaluation */
     size_t step_count;
     uint32_t register_count;
     uint32_t *columns; /* nodes that are columns */
@@ -71,7 +71,7 @@ struct sta_evaluator {
 };
 
 /* One step of one minibatch. */
-struct sta_run {
+struct sta_step_run {
     struct sta_program *program;
     struct sta_evaluator *evaluator;
     uint32_t index; /* of the node */
@@ -84,10 +84,10 @@ struct sta_run {
 };
 
 /* evaluate_texts.c: operations on texts.  Return: 0 or a failure. */
-int sta_run_call(struct sta_run *run);
-int sta_run_compare(struct sta_run *run);
-int sta_run_concatenate(struct sta_run *run);
-int sta_run_text_of(struct sta_run *run);
-int sta_run_choice(struct sta_run *run); /* where and coalesce of texts */
+int sta_run_call(struct sta_step_run *run);
+int sta_run_compare(struct sta_step_run *run);
+int sta_run_concatenate(struct sta_step_run *run);
+int sta_run_text_of(struct sta_step_run *run);
+int sta_run_choice(struct sta_step_run *run); /* where and coalesce of texts */
 
 #endif

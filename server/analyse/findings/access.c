@@ -42,7 +42,7 @@ struct interval {
 
 struct pass {
     const struct sta_run *run;
-    struct sta_access *access;
+    struct sta_access_patterns *access;
     struct sta_access_walk *walk;
     struct worker **workers;
     unsigned worker_count;
@@ -171,7 +171,7 @@ static int64_t integer_at(const struct sta_vector *vector, uint32_t row)
 static struct sta_access_record record_of(const struct pass *pass, const struct group *group,
                                           const struct sta_overlap_events *events, uint32_t row)
 {
-    const struct sta_part part =
+    const struct sta_overlap_part part =
         sta_part_of(sta_overlap_window(&pass->access->request), events->ts[row], events->dur[row]);
     const int64_t io_cat = group->io_cat.integers[group->io_cat.constant ? 0 : row];
     const bool transfer = io_cat == STA_IO_READ || io_cat == STA_IO_WRITE;
@@ -295,7 +295,7 @@ static int take_busy(void *self, unsigned number, const void *scanned, struct st
         rc = sta_ordered_place(out, &ordered, &part, err);
         for (uint32_t i = part.first; rc == STA_OK && i < part.end; i++) {
             const uint32_t row = worker->busy_rows[i];
-            const struct sta_part cut = sta_part_of(window, ordered.ts[row], worker->events.dur[row]);
+            const struct sta_overlap_part cut = sta_part_of(window, ordered.ts[row], worker->events.dur[row]);
             ((struct busy_record *)part.records)[part.next[worker->ranks[row]]++] =
                 (struct busy_record){ordered.ts[row], cut.from, cut.to, worker->kinds[row]};
         }
@@ -371,7 +371,7 @@ static void close_intervals(const struct pass *pass)
 
 /* ---- the whole */
 
-static int bind(struct sta_run *run, struct sta_access *access, struct sta_error *err)
+static int bind(struct sta_run *run, struct sta_access_patterns *access, struct sta_error *err)
 {
     static char name[] = "io", always[] = "true";
     struct sta_named_expression *sets = sta_arena_alloc(&run->memory, sizeof *sets, _Alignof(max_align_t));
@@ -407,7 +407,7 @@ static int run_pass(struct pass *pass, struct sta_error *err)
 
 static int measure(struct pass *pass, struct sta_error *err)
 {
-    struct sta_access *access = pass->access;
+    struct sta_access_patterns *access = pass->access;
     int rc = know_names(pass, err);
     if (rc == STA_OK)
         rc = sta_access_walk_create(pass->phases, access, pass->run, &pass->walk, err);
@@ -426,12 +426,12 @@ static int measure(struct pass *pass, struct sta_error *err)
     return rc;
 }
 
-int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, struct sta_access *access,
-                       struct sta_error *err)
+int sta_access_measure(struct sta_run *run, const struct sta_phases *phases,
+                       struct sta_access_patterns *access, struct sta_error *err)
 {
     struct pass pass = {
         .run = run, .access = access, .worker_count = sta_budget_workers(run->budget), .phases = phases};
-    *access = (struct sta_access){.account = run->budget->account};
+    *access = (struct sta_access_patterns){.account = run->budget->account};
     int rc = bind(run, access, err);
     if (rc == STA_OK)
         rc = measure(&pass, err);
@@ -440,11 +440,11 @@ int sta_access_measure(struct sta_run *run, const struct sta_phases *phases, str
     return rc;
 }
 
-void sta_access_fini(struct sta_access *access)
+void sta_access_fini(struct sta_access_patterns *access)
 {
     for (size_t k = 0; k < STA_ACCESS_KINDS; k++)
         sta_account_free(access->account, access->files[k]);
     sta_overlap_binding_fini(&access->binding);
     sta_overlap_request_release(&access->request);
-    *access = (struct sta_access){0};
+    *access = (struct sta_access_patterns){0};
 }

@@ -19,7 +19,7 @@ struct sta_access_file {
     __int128 bytes, distinct;
 };
 
-struct sta_access {
+struct sta_access_patterns {
     struct sta_overlap_question question;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding; /* threads */
@@ -31,7 +31,7 @@ struct sta_access {
 
 /** One pass in event order.  Fini also after a failure. */
 STA_MUSTCHECK int sta_access_measure(struct sta_run *run, const struct sta_phases *phases,
-                                     struct sta_access *access, struct sta_error *err);
-void sta_access_fini(struct sta_access *access);
+                                     struct sta_access_patterns *access, struct sta_error *err);
+void sta_access_fini(struct sta_access_patterns *access);
 
 #endif

@@ -23,7 +23,7 @@ static void put_facts(const struct sta_run *run, const struct sta_access_sums *s
     sta_facts_number(facts, "exposed", "s", sta_run_seconds(run, sums->exposed));
 }
 
-static void put_files(const struct sta_run *run, const struct sta_access *access, size_t kind,
+static void put_files(const struct sta_run *run, const struct sta_access_patterns *access, size_t kind,
                       struct sta_table *table)
 {
     const struct sta_dictionary *texts = sta_columns_texts(access->request.columns, STA_LOGICAL_file_name);
@@ -51,7 +51,7 @@ int sta_access_run(const struct sta_overlap_question *question, const struct sta
     static const char *const kinds[] = {"read", "write"};
     struct sta_run run;
     struct sta_phases phases = {.account = budget->account};
-    struct sta_access access = {.account = budget->account};
+    struct sta_access_patterns access = {.account = budget->account};
     size_t kind = 0;
     *facts = (struct sta_facts){0};
     *files = (struct sta_table){0};

@@ -61,7 +61,8 @@ struct sta_access_walk {
     unsigned worker_count;
 };
 
-static int make_sums(struct sta_access_walk *walk, const struct sta_access *access, struct sta_error *err)
+static int make_sums(struct sta_access_walk *walk, const struct sta_access_patterns *access,
+                     struct sta_error *err)
 {
     walk->file_count =
         sta_dictionary_count(sta_columns_texts(access->request.columns, STA_LOGICAL_file_name));
@@ -74,7 +75,7 @@ static int make_sums(struct sta_access_walk *walk, const struct sta_access *acce
     return STA_OK;
 }
 
-int sta_access_walk_create(const struct sta_phases *phases, const struct sta_access *access,
+int sta_access_walk_create(const struct sta_phases *phases, const struct sta_access_patterns *access,
                            const struct sta_run *run, struct sta_access_walk **walk, struct sta_error *err)
 {
     const struct sta_scope *scope = access->binding.scope;
@@ -392,7 +393,7 @@ static int unite_workers(struct sta_access_walk *walk, size_t kind, struct sta_e
     return rc == STA_OK ? sta_extents_unite(all, walk->run->budget, err) : rc;
 }
 
-static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_access *access,
+static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_access_patterns *access,
                       struct sta_error *err)
 {
     const struct sta_extents *extents = &walk->found[0].extents[kind];
@@ -419,7 +420,8 @@ static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_acce
                         : rc;
 }
 
-int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access *access, struct sta_error *err)
+int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access_patterns *access,
+                           struct sta_error *err)
 {
     int rc = STA_OK;
     for (size_t k = 0; k < STA_ACCESS_KINDS && rc == STA_OK; k++) {

@@ -26,9 +26,9 @@ struct sta_access_record {
 struct sta_access_walk;
 
 /** @access: its request and binding are there; its units are walked. */
-STA_MUSTCHECK int sta_access_walk_create(const struct sta_phases *phases, const struct sta_access *access,
-                                         const struct sta_run *run, struct sta_access_walk **walk,
-                                         struct sta_error *err);
+STA_MUSTCHECK int sta_access_walk_create(const struct sta_phases *phases,
+                                         const struct sta_access_patterns *access, const struct sta_run *run,
+                                         struct sta_access_walk **walk, struct sta_error *err);
 void sta_access_walk_destroy(struct sta_access_walk *walk); /* NULL allowed */
 /** The records of the next slice, in turn.  Then, in parallel, the bytes that its calls moved.  Both for the
  * worker of the slice. */
@@ -37,7 +37,7 @@ STA_MUSTCHECK int sta_access_walk_slice(struct sta_access_walk *walk, unsigned w
 STA_MUSTCHECK int sta_access_walk_extents(struct sta_access_walk *walk, unsigned worker,
                                           const struct sta_slice *slice, struct sta_error *err);
 /** After all: sums but `exposed`, which stays, and files. */
-STA_MUSTCHECK int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access *access,
+STA_MUSTCHECK int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access_patterns *access,
                                          struct sta_error *err);
 
 #endif

@@ -23,7 +23,7 @@ static void put_cause(struct sta_attribution *asked, char *name, char *condition
 }
 
 /* An event that the layer above takes as well is the call that waits, not what it waits for. */
-static char *condition_of(struct sta_run *run, const struct sta_tree *tree, size_t node)
+static char *condition_of(struct sta_run *run, const struct sta_blocking_tree *tree, size_t node)
 {
     static char always[] = "true";
     char *own = tree->nodes[node]->condition;

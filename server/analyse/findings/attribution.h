@@ -12,7 +12,7 @@ enum sta_attribution_key { STA_BY_UNIT = 1, STA_BY_EPOCH = 2, STA_BY_STEP = 4, S
 struct sta_attribution {
     const struct sta_chain *chain; /* NULL: the request's own sets */
     bool layered;                  /* the chain of the layers: `tree` has them */
-    struct sta_tree tree;
+    struct sta_blocking_tree tree;
     const char *target;
     struct sta_named_expression *sets; /* of a chain: its sets, then its causes.  In the run's memory */
     size_t set_count;

@@ -147,7 +147,7 @@ static int put_rows(const struct sta_run *run, const struct sta_attribution *ask
 
 /* ---- the blocking chain */
 
-static void put_nodes(const struct sta_run *run, const struct sta_tree *tree, const __int128 *self,
+static void put_nodes(const struct sta_run *run, const struct sta_blocking_tree *tree, const __int128 *self,
                       const __int128 *blocked, struct sta_table *table)
 {
     sta_table_init(table, tree->count);
@@ -164,7 +164,7 @@ static void put_nodes(const struct sta_run *run, const struct sta_tree *tree, co
     }
 }
 
-static void put_path(const struct sta_tree *tree, size_t node, struct sta_attribution_answer *answer)
+static void put_path(const struct sta_blocking_tree *tree, size_t node, struct sta_attribution_answer *answer)
 {
     answer->bottleneck = sta_strdup(tree->nodes[node]->name);
     for (size_t at = node; at != STA_TREE_ROOT; at = tree->parents[at])
@@ -174,7 +174,7 @@ static void put_path(const struct sta_tree *tree, size_t node, struct sta_attrib
         answer->path[--i] = sta_strdup(tree->nodes[at]->name);
 }
 
-static void put_blocking(const struct sta_run *run, const struct sta_tree *tree,
+static void put_blocking(const struct sta_run *run, const struct sta_blocking_tree *tree,
                          const struct sta_charged *charged, struct sta_attribution_answer *answer)
 {
     __int128 self[STA_OVERLAP_SETS] = {0}, blocked[STA_OVERLAP_SETS] = {0};

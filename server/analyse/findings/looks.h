@@ -59,7 +59,7 @@ struct sta_looks {
     struct sta_charged charged, blocked;
     struct sta_charged_rows stall_rows; /* by unit, epoch, step */
     struct sta_utilisation utilisation;
-    struct sta_access access;
+    struct sta_access_patterns access;
     struct sta_shared_sums shared[2];
     struct sta_order_looks order;
     bool ledger_seen;

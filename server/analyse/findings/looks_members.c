@@ -132,7 +132,7 @@ int sta_look_arrivals(struct sta_looks *looks, const char *ask, struct sta_figur
 
 /* ---- access patterns, shared files */
 
-static void put_files(const struct sta_access *access, size_t kind, struct sta_table *evidence)
+static void put_files(const struct sta_access_patterns *access, size_t kind, struct sta_table *evidence)
 {
     static const char *const names[] = {"file_name", "bytes", "distinct"}, *const units[] = {NULL, "B", "B"};
     static const enum sta_type types[] = {STA_TYPE_TEXT, STA_TYPE_INT, STA_TYPE_INT};
@@ -244,7 +244,7 @@ static const char calls[] = "cat.str.contains(\"posix|stdio\") and io_cat in [1,
 
 void sta_looks_note_unmatched(struct sta_looks *looks)
 {
-    struct sta_tree tree;
+    struct sta_blocking_tree tree;
     struct sta_buffer text;
     sta_tree_init(&tree, looks->run->preset);
     sta_buffer_init(&text);

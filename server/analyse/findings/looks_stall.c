@@ -112,7 +112,7 @@ static void put_nodes(const struct sta_looks *looks, const __int128 *self, const
 {
     static const char *const names[] = {"node", "blocked", "self"}, *const units[] = {NULL, "s", "s"};
     static const enum sta_type types[] = {STA_TYPE_TEXT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
-    const struct sta_tree *tree = &looks->layers.tree;
+    const struct sta_blocking_tree *tree = &looks->layers.tree;
     size_t rows = 0;
     for (size_t i = 0; i < tree->count; i++)
         rows += blocked[i] > 0;
@@ -127,7 +127,7 @@ static void put_nodes(const struct sta_looks *looks, const __int128 *self, const
     }
 }
 
-static void put_path(const struct sta_tree *tree, size_t node, struct sta_buffer *out)
+static void put_path(const struct sta_blocking_tree *tree, size_t node, struct sta_buffer *out)
 {
     if (tree->parents[node] != STA_TREE_ROOT) {
         put_path(tree, tree->parents[node], out);
@@ -140,7 +140,7 @@ int sta_look_layers(struct sta_looks *looks, const char *ask, struct sta_figure_
                     struct sta_table *evidence, struct sta_error *err)
 {
     __int128 self[STA_OVERLAP_SETS] = {0}, blocked[STA_OVERLAP_SETS] = {0};
-    const struct sta_tree *tree = &looks->layers.tree;
+    const struct sta_blocking_tree *tree = &looks->layers.tree;
     if (looks->layers_seen == STA_UNSEEN) {
         looks->layers_seen =
             sta_attribution_of_chain(looks->run, "layers", &looks->layers) ? STA_SEEN : STA_ABSENT;

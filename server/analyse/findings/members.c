@@ -103,7 +103,7 @@ static int add_part(const struct pass *pass, struct worker *worker, const struct
 }
 
 static int add_event(const struct pass *pass, struct worker *worker, const struct found *event,
-                     struct sta_part part, struct sta_error *err)
+                     struct sta_overlap_part part, struct sta_error *err)
 {
     const struct sta_rank *rank = &pass->phases->ranks[event->rank];
     if (part.from >= part.to && event->dur > 0)
@@ -135,7 +135,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     const struct sta_window window = sta_overlap_window(&pass->members->request);
     for (uint32_t i = 0; rc == STA_OK && i < events.count; i++) {
         const uint32_t row = sta_overlap_row(&events, i), at = sizes.constant ? 0 : row;
-        const struct sta_part part = sta_part_of(window, events.ts[row], events.dur[row]);
+        const struct sta_overlap_part part = sta_part_of(window, events.ts[row], events.dur[row]);
         if (part.outside || events.masks[row] == STA_NOT_THERE || (events.masks[row] & 1) == 0)
             continue;
         const bool sized = sizes.missing == NULL || !sizes.missing[at];

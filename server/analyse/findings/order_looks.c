@@ -152,7 +152,7 @@ static int give(const struct pass *pass, unsigned number, const struct sta_scan_
         rc = sta_ordered_place(out, &ordered, &part, err);
         for (uint32_t i = part.first; rc == STA_OK && i < part.end; i++) {
             const uint32_t row = worker->rows[i], unit = ordered.units[row];
-            const struct sta_part cut = sta_part_of(window, events.ts[row], events.dur[row]);
+            const struct sta_overlap_part cut = sta_part_of(window, events.ts[row], events.dur[row]);
             if (by_thread)
                 ((struct thread_record *)part.records)[part.next[unit]++] = (struct thread_record){
                     events.ts[row], cut.from, cut.to, events.dur[row] > 0 ? worker->hashes[row] | 1 : 0};

@@ -66,7 +66,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     const struct sta_window window = sta_overlap_window(&pass->phases->request);
     for (uint32_t i = 0; i < events.count && rc == STA_OK; i++) {
         const uint32_t row = sta_overlap_row(&events, i);
-        const struct sta_part part = sta_part_of(window, events.ts[row], events.dur[row]);
+        const struct sta_overlap_part part = sta_part_of(window, events.ts[row], events.dur[row]);
         if (part.outside || events.masks[row] == STA_NOT_THERE)
             continue;
         struct thread *thread = &worker->threads[events.threads[row]];

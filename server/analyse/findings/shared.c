@@ -78,7 +78,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
         if (mask == STA_NOT_THERE || mask == 0 || file == STA_NO_CODE ||
             (sizes.missing != NULL && sizes.missing[at]) || sizes.integers[at] == 0)
             continue;
-        const struct sta_part part = sta_part_of(window, events.ts[row], events.dur[row]);
+        const struct sta_overlap_part part = sta_part_of(window, events.ts[row], events.dur[row]);
         if (!part.outside)
             rc = take_row(pass, worker, file,
                           sta_scope_unit_of_thread(pass->phases->binding.scope, events.threads[row]),

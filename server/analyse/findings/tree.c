@@ -4,27 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/layers/presets.h"
 #include "common/memory.h"
-
-static const struct sta_layer *find_layer(const struct sta_preset *preset, const char *name)
-{
-    for (size_t l = 0; name != NULL && l < preset->layer_count; l++)
-        if (strcmp(preset->layers[l].name, name) == 0)
-            return &preset->layers[l];
-    return NULL;
-}
 
 /* Leaves out a layer and all above it. */
 static void leave_out(const struct sta_preset *preset, const char *name, bool *out)
 {
-    const struct sta_layer *layer = find_layer(preset, name);
+    const struct sta_layer *layer = sta_preset_layer(preset, name);
     for (size_t steps = 0; layer != NULL && steps < preset->layer_count; steps++) {
         out[layer - preset->layers] = true;
-        layer = find_layer(preset, layer->parent);
+        layer = sta_preset_layer(preset, layer->parent);
     }
 }
 
-static size_t place_of(const struct sta_tree *tree, const char *name)
+static size_t place_of(const struct sta_blocking_tree *tree, const char *name)
 {
     for (size_t i = 0; name != NULL && i < tree->count; i++)
         if (strcmp(tree->nodes[i]->name, name) == 0)
@@ -37,7 +30,7 @@ static bool hangs_from(const struct sta_preset *preset, const bool *out, const s
                        const struct sta_layer *root, size_t depth)
 {
     while (depth-- > 0) {
-        layer = find_layer(preset, layer->parent);
+        layer = sta_preset_layer(preset, layer->parent);
         if (layer == NULL || out[layer - preset->layers])
             return false;
     }
@@ -46,12 +39,12 @@ static bool hangs_from(const struct sta_preset *preset, const bool *out, const s
 
 static bool is_root(const struct sta_preset *preset, const bool *out, const struct sta_layer *layer)
 {
-    const struct sta_layer *parent = find_layer(preset, layer->parent);
+    const struct sta_layer *parent = sta_preset_layer(preset, layer->parent);
     return parent == NULL || out[parent - preset->layers];
 }
 
 /* Root by root, and below each level by level, in the preset's order. */
-static void put_nodes(struct sta_tree *tree, const struct sta_preset *preset, const bool *out)
+static void put_nodes(struct sta_blocking_tree *tree, const struct sta_preset *preset, const bool *out)
 {
     for (size_t r = 0; r < preset->layer_count; r++) {
         const struct sta_layer *root = &preset->layers[r];
@@ -67,7 +60,7 @@ static void put_nodes(struct sta_tree *tree, const struct sta_preset *preset, co
 }
 
 /* Appends what is below a node, each behind what is below itself. */
-static void put_below(const struct sta_tree *tree, size_t parent, size_t *put)
+static void put_below(const struct sta_blocking_tree *tree, size_t parent, size_t *put)
 {
     for (size_t i = 0; i < tree->count; i++)
         if (tree->parents[i] == parent) {
@@ -76,9 +69,9 @@ static void put_below(const struct sta_tree *tree, size_t parent, size_t *put)
         }
 }
 
-void sta_tree_init(struct sta_tree *tree, const struct sta_preset *preset)
+void sta_tree_init(struct sta_blocking_tree *tree, const struct sta_preset *preset)
 {
-    *tree = (struct sta_tree){0};
+    *tree = (struct sta_blocking_tree){0};
     if (preset->chain_count == 0 || preset->phases[STA_PHASE_compute] == NULL)
         return;
     const struct sta_chain *chain = &preset->chains[0];
@@ -97,10 +90,10 @@ void sta_tree_init(struct sta_tree *tree, const struct sta_preset *preset)
     free(out);
 }
 
-void sta_tree_fini(struct sta_tree *tree)
+void sta_tree_fini(struct sta_blocking_tree *tree)
 {
     free(tree->nodes);
     free(tree->parents);
     free(tree->causes);
-    *tree = (struct sta_tree){0};
+    *tree = (struct sta_blocking_tree){0};
 }

@@ -8,7 +8,7 @@
 
 #define STA_TREE_ROOT SIZE_MAX
 
-struct sta_tree {
+struct sta_blocking_tree {
     const struct sta_layer **nodes; /* root by root, level by level */
     size_t *parents;                /* by node: a node, or STA_TREE_ROOT */
     size_t *causes;                 /* nodes in post-order: the causes of the chain */
@@ -17,7 +17,7 @@ struct sta_tree {
 
 /** The tree below the target of the preset's default chain; without nodes when it has no chain or no layers.
  * Fini. */
-void sta_tree_init(struct sta_tree *tree, const struct sta_preset *preset);
-void sta_tree_fini(struct sta_tree *tree);
+void sta_tree_init(struct sta_blocking_tree *tree, const struct sta_preset *preset);
+void sta_tree_fini(struct sta_blocking_tree *tree);
 
 #endif

@@ -12,10 +12,6 @@
 
 struct sta_pieces;
 
-struct sta_interval {
-    int64_t from, to;
-};
-
 /** Takes an interval of a unit, on worker @worker.  A failure ends the pass. */
 typedef int (*sta_pieces_take)(void *context, unsigned worker, uint32_t unit,
                                const struct sta_interval *interval, struct sta_error *err);

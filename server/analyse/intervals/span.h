@@ -4,6 +4,11 @@
 
 #include <stdint.h>
 
+/* Where an interval of an answer, or of a union, lies. */
+struct sta_interval {
+    int64_t from, to; /* [from, to) in ticks */
+};
+
 struct sta_span {
     int64_t ts, te; /* [ts, te) in ticks */
     uint32_t cell;  /* what it counts towards, such as a unit */

@@ -13,9 +13,7 @@
 
 static int by_text(const void *a, const void *b)
 {
-    const struct sta_text *x = a, *y = b;
-    int order = memcmp(x->bytes, y->bytes, STA_MIN(x->length, y->length));
-    return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+    return sta_text_order(*(const struct sta_text *)a, *(const struct sta_text *)b);
 }
 
 /* All hashes in conflict, ascending, into an array that is charged to @account. */

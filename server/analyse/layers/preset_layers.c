@@ -213,15 +213,6 @@ static int build_layer(struct sta_preset_builder *builder, const struct sta_yaml
     return status == STA_OK ? build_metrics(builder, layer, yaml, sta_yaml_find(node, "metrics")) : status;
 }
 
-/* The layer named so, or the layer count. */
-static size_t find_layer(const struct sta_preset *preset, const char *name)
-{
-    size_t i = 0;
-    while (i < preset->layer_count && strcmp(preset->layers[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 /* From a layer up to one without a parent. */
 static int check_ancestors(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
                            const struct sta_yaml_node *layers, size_t at)
@@ -229,17 +220,17 @@ static int check_ancestors(struct sta_preset_builder *builder, const struct sta_
     const struct sta_preset *preset = builder->preset;
     for (size_t steps = 0; preset->layers[at].parent != NULL; steps++) {
         const struct sta_yaml_node *parent = sta_yaml_find(layers->items[at], "parent");
-        size_t next = find_layer(preset, preset->layers[at].parent);
-        if (next == preset->layer_count && steps > 0 && builder->mistakes != NULL)
+        const struct sta_layer *next = sta_preset_layer(preset, preset->layers[at].parent);
+        if (next == NULL && steps > 0 && builder->mistakes != NULL)
             return STA_OK; /* said of the layer that names it */
-        if (next == preset->layer_count)
+        if (next == NULL)
             return sta_yaml_fail(yaml, parent, builder->err,
                                  "parent \"%.80s\" of layer %s is no layer of this preset",
                                  preset->layers[at].parent, preset->layers[at].name);
         if (steps == preset->layer_count)
             return sta_yaml_fail(yaml, parent, builder->err, "the parents of layer %s go round in a circle",
                                  preset->layers[at].name);
-        at = next;
+        at = (size_t)(next - preset->layers);
     }
     return STA_OK;
 }

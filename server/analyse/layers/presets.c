@@ -183,6 +183,14 @@ void sta_layer_fini(struct sta_layer *layer)
     free(layer->condition);
 }
 
+const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name)
+{
+    for (size_t l = 0; name != NULL && l < preset->layer_count; l++)
+        if (strcmp(preset->layers[l].name, name) == 0)
+            return &preset->layers[l];
+    return NULL;
+}
+
 void sta_preset_destroy(struct sta_preset *preset)
 {
     if (preset == NULL)

@@ -19,6 +19,8 @@ struct sta_presets {
 
 /** Frees a preset that was made piece by piece; NULL allowed. */
 void sta_preset_destroy(struct sta_preset *preset);
+/** The layer named so; NULL: there is none, or @name is NULL. */
+const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name);
 /** Frees what a layer holds, not the layer. */
 void sta_layer_fini(struct sta_layer *layer);
 

@@ -1,8 +1,4 @@
-/* Dictionaries of a key or argument, and the order of the texts that occur.
- *
- * DESIGN of the sort: a text is compared eight bytes at a time, as a big-endian number, behind what all texts
- * of the range have in common (paths share most of themselves).  Ranges that stay equal are sorted by the
- * next eight bytes. */
+/* Dictionaries of a key or argument, and the order of the texts that occur. */
 #include "analyse/operators/ranks.h"
 
 #include <stdlib.h>
@@ -73,89 +69,9 @@ uint32_t sta_texts_result(struct sta_texts *texts, uint64_t number)
     return sta_dictionary_intern(texts->own, text.bytes, text.length);
 }
 
-static int compare_texts(struct sta_text a, struct sta_text b)
-{
-    int order = memcmp(a.bytes, b.bytes, STA_MIN(a.length, b.length));
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 int sta_texts_compare(const struct sta_texts *texts, uint64_t a, uint64_t b)
 {
-    return a == b ? 0 : compare_texts(sta_texts_get(texts, a), sta_texts_get(texts, b));
-}
-
-/* ---- sorting */
-
-struct item {
-    uint64_t head; /* eight bytes at the depth of the present range */
-    uint64_t number;
-    struct sta_text text;
-};
-
-static uint64_t head_of(struct sta_text text, uint32_t depth)
-{
-    unsigned char bytes[8] = {0};
-    if (text.length > depth)
-        memcpy(bytes, text.bytes + depth, STA_MIN(text.length - depth, sizeof bytes));
-    uint64_t head;
-    memcpy(&head, bytes, sizeof head);
-    return __builtin_bswap64(head);
-}
-
-static int compare_items(const void *left, const void *right)
-{
-    const struct item *a = left;
-    const struct item *b = right;
-    if (a->head != b->head)
-        return a->head < b->head ? -1 : 1;
-    return 0;
-}
-
-static int compare_whole_items(const void *left, const void *right)
-{
-    return compare_texts(((const struct item *)left)->text, ((const struct item *)right)->text);
-}
-
-/* Bytes that all texts of the range have in common, at least @depth. */
-static uint32_t common_prefix(const struct item *items, size_t count, uint32_t depth)
-{
-    struct sta_text first = items[0].text;
-    uint32_t common = first.length;
-    for (size_t i = 1; i < count && common > depth; i++) {
-        struct sta_text text = items[i].text;
-        uint32_t most = STA_MIN(common, text.length);
-        uint32_t same = depth;
-        while (same < most && first.bytes[same] == text.bytes[same])
-            same++;
-        common = same;
-    }
-    return STA_MAX(common, depth);
-}
-
-#define FEW_TEXTS 16
-#define DEEPEST 8 /* ranges that stay equal longer are compared as a whole */
-
-static void sort_items(struct item *items, size_t count, uint32_t depth, unsigned level)
-{
-    if (count < 2)
-        return;
-    if (count <= FEW_TEXTS || level == DEEPEST) {
-        qsort(items, count, sizeof *items, compare_whole_items);
-        return;
-    }
-    depth = common_prefix(items, count, depth);
-    for (size_t i = 0; i < count; i++)
-        items[i].head = head_of(items[i].text, depth);
-    qsort(items, count, sizeof *items, compare_items);
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin + 1; end < count && items[end].head == items[begin].head;)
-            end++;
-        /* Zeros behind the end of a text look like zeros inside another: such ranges are for the whole
-         * comparison. */
-        bool may_end = (items[begin].head & 0xff) == 0;
-        if (end - begin > 1)
-            sort_items(items + begin, end - begin, depth + (may_end ? 0 : 8), may_end ? DEEPEST : level + 1);
-    }
+    return a == b ? 0 : sta_text_order(sta_texts_get(texts, a), sta_texts_get(texts, b));
 }
 
 /* ---- ranks */
@@ -204,14 +120,15 @@ static size_t count_marked(const struct sta_ranks *ranks)
     return count;
 }
 
-static void list_marked(const struct sta_ranks *ranks, struct item *items)
+static void list_marked(const struct sta_ranks *ranks, struct sta_numbered_text *items)
 {
     for (uint32_t d = 0; d < ranks->dictionary_count; d++)
         for (uint32_t code = 0; code < ranks->code_count[d]; code++) {
             if (ranks->of_code[d][code] == 0)
                 continue;
             const uint64_t number = (uint64_t)d << 32 | code;
-            *items++ = (struct item){.number = number, .text = sta_texts_get(ranks->texts, number)};
+            *items++ =
+                (struct sta_numbered_text){.number = number, .text = sta_texts_get(ranks->texts, number)};
         }
 }
 
@@ -219,16 +136,16 @@ int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err)
 {
     const size_t count = count_marked(ranks);
     struct sta_account *account = ranks->texts->account;
-    struct item *items = sta_account_alloc(account, count, sizeof *items, "ranks of texts", err);
+    struct sta_numbered_text *items = sta_account_alloc(account, count, sizeof *items, "ranks of texts", err);
     if (items == NULL)
         return err->status;
     ranks->numbers = sta_account_alloc(account, count, sizeof *ranks->numbers, "ranks of texts", err);
     if (ranks->numbers != NULL) {
         list_marked(ranks, items);
-        sort_items(items, count, 0, 0);
+        sta_texts_sort(items, count);
     }
     for (size_t i = 0; ranks->numbers != NULL && i < count; i++) {
-        if (i == 0 || compare_texts(items[i - 1].text, items[i].text) != 0)
+        if (i == 0 || sta_text_order(items[i - 1].text, items[i].text) != 0)
             ranks->numbers[ranks->count++] = items[i].number;
         ranks->of_code[items[i].number >> 32][(uint32_t)items[i].number] = ranks->count - 1;
     }

@@ -130,7 +130,7 @@ static void offer(struct filling *filling, uint32_t interval, const struct candi
     pthread_mutex_unlock(&filling->locks[interval % LOCKS]);
 }
 
-static void offer_event(struct filling *filling, uint32_t unit, const struct sta_part *part,
+static void offer_event(struct filling *filling, uint32_t unit, const struct sta_overlap_part *part,
                         struct candidate *candidate)
 {
     if (unit >= filling->units)
@@ -151,7 +151,7 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     int rc = sta_overlap_reader_read(filling->readers[worker], rows, &events, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
         uint32_t row = sta_overlap_row(&events, i);
-        struct sta_part part =
+        struct sta_overlap_part part =
             sta_part_of(sta_overlap_window(filling->request), events.ts[row], events.dur[row]);
         uint32_t mask = events.masks[row];
         if (part.outside || part.from == part.to || mask == STA_NOT_THERE || (mask == 0 && !filling->outside))

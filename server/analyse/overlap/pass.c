@@ -63,7 +63,7 @@ static int grow_units(const struct pass *pass, struct worker *worker, size_t nee
     return rc;
 }
 
-static inline void widen(struct sta_host_span *span, const struct sta_part *part)
+static inline void widen(struct sta_host_span *span, const struct sta_overlap_part *part)
 {
     if (part->from < span->start)
         span->start = part->from;
@@ -100,7 +100,7 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
     uint32_t listed = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         uint32_t row = all ? i : sta_overlap_row(events, i);
-        struct sta_part part = sta_part_of(window, ts[row], dur[row]);
+        struct sta_overlap_part part = sta_part_of(window, ts[row], dur[row]);
         if (part.outside || masks[row] == STA_NOT_THERE)
             continue;
         if (!by_thread)
@@ -329,7 +329,7 @@ static int add_threads(const struct pass *pass, struct sta_overlap_results *resu
         if (span.start > span.end)
             continue;
         const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
-        struct sta_part part = {.from = span.start, .to = span.end};
+        struct sta_overlap_part part = {.from = span.start, .to = span.end};
         widen(&results->hosts[STA_MIN(thread->host, host_limit)], &part);
         if (follows_threads(pass->request)) {
             struct sta_unit_sums *sums = &results->sums[sta_scope_unit_of_thread(results->scope, code)];

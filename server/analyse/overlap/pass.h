@@ -11,7 +11,7 @@
 /* ---- events of a block, as every pass of overlap sees them */
 
 /* What of an event lies in the window. */
-struct sta_part {
+struct sta_overlap_part {
     int64_t from, to; /* equal for one that covers nothing */
     bool outside;
 };
@@ -26,10 +26,10 @@ static inline struct sta_window sta_overlap_window(const struct sta_overlap_requ
     return (struct sta_window){request->from, request->to};
 }
 
-static inline struct sta_part sta_part_of(struct sta_window window, int64_t ts, int64_t dur)
+static inline struct sta_overlap_part sta_part_of(struct sta_window window, int64_t ts, int64_t dur)
 {
     int64_t te = dur > 0 ? ts + dur : ts;
-    struct sta_part part = {.from = STA_MAX(ts, window.from), .to = STA_MIN(te, window.to)};
+    struct sta_overlap_part part = {.from = STA_MAX(ts, window.from), .to = STA_MIN(te, window.to)};
     part.outside = (ts < window.from && te <= window.from) || ts >= window.to;
     return part;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/layers/presets.h"
 #include "analyse/views/members.h"
 #include "analyse/views/question.h"
 #include "common/buffer.h"
@@ -105,20 +106,12 @@ static int read_sets(struct sta_overlap_request *request, struct sta_error *err)
 
 /* ---- sets that are the layers of a preset */
 
-static const struct sta_layer *find_layer(const struct sta_preset *preset, const char *name)
-{
-    for (size_t l = 0; name != NULL && l < preset->layer_count; l++)
-        if (strcmp(preset->layers[l].name, name) == 0)
-            return &preset->layers[l];
-    return NULL;
-}
-
 /* Ancestors of what I/O hides behind would hide everything. */
 static bool is_above_compute(const struct sta_preset *preset, const struct sta_layer *layer)
 {
-    const struct sta_layer *at = find_layer(preset, preset->overlap_with);
+    const struct sta_layer *at = sta_preset_layer(preset, preset->overlap_with);
     for (size_t steps = 0; at != NULL && steps < preset->layer_count; steps++) {
-        at = find_layer(preset, at->parent);
+        at = sta_preset_layer(preset, at->parent);
         if (at == layer)
             return true;
     }
@@ -151,7 +144,7 @@ static int check_picked(const struct sta_preset *preset, const struct sta_docume
     if (picked->type != STA_DOCUMENT_LIST)
         return fail_layers(preset, "expected a list of layers", err);
     for (const struct sta_document *name = picked->first; name != NULL; name = name->next)
-        if (name->type != STA_DOCUMENT_TEXT || find_layer(preset, name->text.bytes) == NULL) {
+        if (name->type != STA_DOCUMENT_TEXT || sta_preset_layer(preset, name->text.bytes) == NULL) {
             char problem[120];
             snprintf(problem, sizeof problem, "there is no layer \"%.60s\"",
                      name->type == STA_DOCUMENT_TEXT ? name->text.bytes : sta_document_kind(name));

@@ -34,11 +34,6 @@ struct row_group {
     bool detailed; /* the vectors are there */
 };
 
-static int64_t floor_divide(int64_t value, int64_t by)
-{
-    return value / by - (value % by < 0);
-}
-
 static int read_codes(struct sta_column_reader *reader, uint32_t column, const uint32_t **codes,
                       struct sta_error *err)
 {
@@ -139,8 +134,8 @@ static struct sta_found_event event_at(const struct finder *finder, const struct
                                        uint32_t row, unsigned role)
 {
     return (struct sta_found_event){
-        .ts = floor_divide(group->ts[row], finder->ticks_per_us),
-        .te = floor_divide(group->ts[row] + group->dur[row], finder->ticks_per_us),
+        .ts = sta_floor_divide(group->ts[row], finder->ticks_per_us),
+        .te = sta_floor_divide(group->ts[row] + group->dur[row], finder->ticks_per_us),
         .name = group->names != NULL ? group->names[row] : STA_NO_CODE,
         .file = STA_NO_CODE,
         .thread = finder->entities->thread_of_code[group->threads[row]],

@@ -85,10 +85,7 @@ struct named_key {
 
 static int by_text(const void *a, const void *b)
 {
-    const struct named_key *x = a, *y = b;
-    size_t length = STA_MIN(x->text.length, y->text.length);
-    int order = memcmp(x->text.bytes, y->text.bytes, length);
-    return order != 0 ? order : (x->text.length > y->text.length) - (x->text.length < y->text.length);
+    return sta_text_order(((const struct named_key *)a)->text, ((const struct named_key *)b)->text);
 }
 
 /* All keys, those of references too, each once, by text.  NULL: no memory. */

@@ -4,19 +4,19 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "analyse/timeline/lane_part.h"
 #include "common/memory.h"
 
 #define WHAT "the density of the timeline"
 #define LEAST_EVENTS 16384 /* of a lane whose density is kept: the others are measured fast enough */
 #define LEAST_SHARE 16     /* what is kept has at most one run for so many events */
 #define CELLS 8192         /* of the whole trace, at least: a request has no more pixels */
-#define LOOK_NS 1000000    /* between two looks at what another thread loads */
+#define NONSENSE "the lane file's density makes no sense"
 
 static int nonsense(struct sta_error *err)
 {
-    return sta_fail(err, STA_ECORRUPT, "the lane file's density makes no sense");
+    return sta_fail(err, STA_ECORRUPT, NONSENSE);
 }
 
 uint32_t sta_density_base_shift(const struct sta_lane_index *index)
@@ -92,9 +92,9 @@ struct sta_lane_density *sta_density_base_find(const struct sta_selection *selec
 
 /* ---- loading */
 
-static bool take_block(struct sta_lane_density *density, uint32_t first, uint32_t rows,
-                       int64_t *const *columns)
+static bool take_rows(void *self, uint32_t first, uint32_t rows, int64_t *const *columns)
 {
+    struct sta_lane_density *density = self;
     const int64_t most = INT64_MAX / 4;
     for (uint32_t i = 0; i < rows; i++) {
         const int64_t code = columns[STA_DENSITY_CODE][i];
@@ -110,61 +110,26 @@ static bool take_block(struct sta_lane_density *density, uint32_t first, uint32_
     return true;
 }
 
-static int read_runs(const struct sta_lane_index *index, struct sta_lane_density *density,
-                     struct sta_error *err)
+static int load(void *self, struct sta_lane_index *index, struct sta_error *err)
 {
-    int64_t *columns[STA_DENSITY_COLUMNS];
-    int64_t *buffer = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
-    int rc = 0;
-    for (unsigned c = 0; c < STA_DENSITY_COLUMNS; c++)
-        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
-    for (uint32_t first = 0, block = density->first_block; first < density->count && rc == 0; block++) {
-        const uint32_t rows = STA_MIN(density->count - first, STA_BLOCK_ROWS);
-        if (sta_lane_file_rows(index->file, block) != rows)
-            rc = nonsense(err);
-        if (rc == 0)
-            rc = sta_lane_file_read(index->file, block, STA_DENSITY_COLUMNS, columns, err);
-        if (rc == 0 && !take_block(density, first, rows, columns))
-            rc = nonsense(err);
-        first += rows;
-    }
-    free(buffer);
-    return rc;
-}
-
-static int load(struct sta_lane_index *index, struct sta_lane_density *density, struct sta_error *err)
-{
+    struct sta_lane_density *density = self;
+    const struct sta_lane_rows rows = {
+        density->first_block, density->count, STA_DENSITY_COLUMNS, take_rows, density, NONSENSE};
     density->runs =
         sta_account_alloc(index->account, (size_t)density->count + 1, sizeof *density->runs, WHAT, err);
-    int rc = density->runs == NULL ? err->status : read_runs(index, density, err);
+    int rc = density->runs == NULL ? err->status : sta_lane_rows_read(index, &rows, err);
     if (rc != 0) {
         sta_account_free(index->account, density->runs);
         density->runs = NULL;
     }
-    if (rc == STA_ECORRUPT)
-        sta_lane_file_quarantine(index->file, err);
-    atomic_store(&density->state, rc == 0              ? STA_EXTENT_LOADED
-                                  : rc == STA_ECORRUPT ? STA_EXTENT_DAMAGED
-                                                       : STA_EXTENT_ABSENT);
     return rc;
 }
 
 int sta_lane_density_load(struct sta_lane_index *index, struct sta_lane_density *density,
                           const struct sta_budget *budget, struct sta_error *err)
 {
-    int rc = 0;
-    while (rc == 0) {
-        int state = STA_EXTENT_ABSENT;
-        if (atomic_compare_exchange_strong(&density->state, &state, STA_EXTENT_LOADING))
-            return load(index, density, err);
-        if (state == STA_EXTENT_LOADED)
-            return 0;
-        if (state == STA_EXTENT_DAMAGED)
-            return nonsense(err);
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-        rc = sta_budget_check(budget, err);
-    }
-    return rc;
+    const struct sta_lane_part part = {&density->state, load, density, NONSENSE};
+    return sta_lane_part_need(index, &part, budget, err);
 }
 
 /* ---- writing */

@@ -3,16 +3,16 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "analyse/timeline/lane_part.h"
 #include "common/memory.h"
 
 #define WHAT "a level of the timeline"
-#define LOOK_NS 1000000 /* between two looks at a level that another thread loads */
+#define NONSENSE "the lane file's levels make no sense"
 
 static int nonsense(struct sta_error *err)
 {
-    return sta_fail(err, STA_ECORRUPT, "the lane file's levels make no sense");
+    return sta_fail(err, STA_ECORRUPT, NONSENSE);
 }
 
 /* ---- the list */
@@ -83,9 +83,17 @@ static bool is_sane(const struct sta_lane_index *index, const struct sta_lane_de
             (box->row == before->row && box->start >= before->start));
 }
 
-static bool take_block(const struct sta_lane_index *index, struct sta_lane_detail *level, uint32_t first,
-                       uint32_t rows, int64_t *const *columns, uint32_t name_count)
+/* A level that is being loaded. */
+struct loading {
+    const struct sta_lane_index *index;
+    struct sta_lane_detail *level;
+    uint32_t name_count;
+};
+
+static bool take_rows(void *self, uint32_t first, uint32_t rows, int64_t *const *columns)
 {
+    const struct loading *loading = self;
+    const struct sta_lane_detail *level = loading->level;
     for (uint32_t i = 0; i < rows; i++) {
         struct sta_box *box = &level->boxes[first + i], *before = first + i > 0 ? box - 1 : NULL;
         *box = (struct sta_box){
@@ -99,68 +107,25 @@ static bool take_block(const struct sta_lane_index *index, struct sta_lane_detai
         };
         box->number = (uint32_t)(columns[STA_DETAIL_NUMBER][i] + (before != NULL ? before->number : 0));
         box->at = (int64_t)((uint64_t)box->start + (uint64_t)columns[STA_DETAIL_AT][i]);
-        if (!is_sane(index, level, box, before, name_count))
+        if (!is_sane(loading->index, level, box, before, loading->name_count))
             return false;
     }
     return true;
 }
 
-static int read_level(const struct sta_lane_index *index, struct sta_lane_detail *level,
-                      struct sta_error *err)
+static int load_level(void *self, struct sta_lane_index *index, struct sta_error *err)
 {
+    struct sta_lane_detail *level = self;
     const struct sta_dictionary *names = sta_tables_names(sta_snapshot_tables(index->snapshot));
-    const uint32_t name_count = sta_dictionary_count(names);
-    int64_t *columns[STA_DETAIL_COLUMNS];
-    int64_t *buffer = sta_alloc_array((size_t)STA_DETAIL_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
-    int rc = 0;
-    for (unsigned c = 0; c < STA_DETAIL_COLUMNS; c++)
-        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
-    for (uint32_t first = 0, block = level->first_block; first < level->count && rc == 0; block++) {
-        const uint32_t rows = STA_MIN(level->count - first, STA_BLOCK_ROWS);
-        if (sta_lane_file_rows(index->file, block) != rows)
-            rc = nonsense(err);
-        if (rc == 0)
-            rc = sta_lane_file_read(index->file, block, STA_DETAIL_COLUMNS, columns, err);
-        if (rc == 0 && !take_block(index, level, first, rows, columns, name_count))
-            rc = nonsense(err);
-        first += rows;
-    }
-    free(buffer);
-    return rc;
-}
-
-static int load_level(struct sta_lane_index *index, struct sta_lane_detail *level, struct sta_error *err)
-{
+    struct loading loading = {index, level, sta_dictionary_count(names)};
+    const struct sta_lane_rows rows = {level->first_block, level->count, STA_DETAIL_COLUMNS,
+                                       take_rows,          &loading,     NONSENSE};
     level->boxes =
         sta_account_alloc(index->account, (size_t)level->count + 1, sizeof *level->boxes, WHAT, err);
-    int rc = level->boxes == NULL ? err->status : read_level(index, level, err);
+    int rc = level->boxes == NULL ? err->status : sta_lane_rows_read(index, &rows, err);
     if (rc != 0) {
         sta_account_free(index->account, level->boxes);
         level->boxes = NULL;
-    }
-    if (rc == STA_ECORRUPT)
-        sta_lane_file_quarantine(index->file, err);
-    atomic_store(&level->state, rc == 0              ? STA_EXTENT_LOADED
-                                : rc == STA_ECORRUPT ? STA_EXTENT_DAMAGED
-                                                     : STA_EXTENT_ABSENT);
-    return rc;
-}
-
-/* Loads a level, or waits for who does. */
-static int need_level(struct sta_lane_index *index, struct sta_lane_detail *level,
-                      const struct sta_budget *budget, struct sta_error *err)
-{
-    int rc = 0;
-    while (rc == 0) {
-        int state = STA_EXTENT_ABSENT;
-        if (atomic_compare_exchange_strong(&level->state, &state, STA_EXTENT_LOADING))
-            return load_level(index, level, err);
-        if (state == STA_EXTENT_LOADED)
-            return 0;
-        if (state == STA_EXTENT_DAMAGED)
-            return nonsense(err);
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-        rc = sta_budget_check(budget, err);
     }
     return rc;
 }
@@ -186,7 +151,8 @@ int sta_lane_detail_put(struct sta_lane_index *index, struct sta_lane_detail *le
                         const struct sta_grid *grid, const struct sta_budget *budget, struct sta_boxes *boxes,
                         struct sta_error *err)
 {
-    int rc = need_level(index, level, budget, err);
+    const struct sta_lane_part part = {&level->state, load_level, level, NONSENSE};
+    int rc = sta_lane_part_need(index, &part, budget, err);
     for (uint32_t row = 0; rc == 0 && row < index->threads[level->thread].rows; row++)
         for (size_t i = find_box(level, row, grid->from); rc == 0 && i < level->count; i++) {
             if (level->boxes[i].row != row || level->boxes[i].start >= grid->to)

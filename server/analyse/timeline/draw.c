@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/number.h"
 
 #define GROUP 8      /* cells that a block may span */
 #define FEW_NAMES 8u /* of a piece, without a map */
@@ -178,7 +179,7 @@ static int make_piece(struct sta_drawing *drawing, const uint32_t *places, size_
                       struct sta_error *err)
 {
     const struct sta_lane_event *first = &drawing->thread->events[places[0]];
-    *piece = (struct piece){.cell = sta_floor_div(first->start, drawing->grid->resolution),
+    *piece = (struct piece){.cell = sta_floor_divide(first->start, drawing->grid->resolution),
                             .start = first->start,
                             .end = first->start + 1,
                             .count = (int64_t)count};
@@ -207,7 +208,7 @@ static int add_piece(struct sta_drawing *drawing, uint32_t row, const uint32_t *
     if (rc != 0)
         return rc;
     bool joins = drawing->open && piece.cell == block->cell + 1 &&
-                 sta_floor_div(piece.cell, GROUP) == sta_floor_div(block->cell, GROUP) &&
+                 sta_floor_divide(piece.cell, GROUP) == sta_floor_divide(block->cell, GROUP) &&
                  piece.named.name == block->named.name;
     if (!joins) {
         rc = end_block(drawing, row, err);
@@ -242,7 +243,7 @@ static int draw_row(struct sta_drawing *drawing, uint32_t row, const uint32_t *p
                              places[i], err);
             continue;
         }
-        int64_t end = (sta_floor_div(event->start, resolution) + 1) * resolution;
+        int64_t end = (sta_floor_divide(event->start, resolution) + 1) * resolution;
         while (next < count && events[places[next]].start < end && events[places[next]].dur < resolution)
             next++;
         rc = add_piece(drawing, row, places + i, next - i, err);
@@ -255,8 +256,8 @@ static int draw_row(struct sta_drawing *drawing, uint32_t row, const uint32_t *p
 static int list_places(struct sta_drawing *drawing, uint32_t thread, struct sta_error *err)
 {
     const struct sta_grid *grid = drawing->grid;
-    const int64_t r = grid->resolution, first = sta_floor_div(sta_floor_div(grid->from, r) - 1, GROUP);
-    const int64_t end = -sta_floor_div(-sta_floor_div(grid->to, r), GROUP);
+    const int64_t r = grid->resolution, first = sta_floor_divide(sta_floor_divide(grid->from, r) - 1, GROUP);
+    const int64_t end = -sta_floor_divide(-sta_floor_divide(grid->to, r), GROUP);
     struct sta_thread_walk walk =
         sta_thread_walk(drawing->selection, thread, first * GROUP * r, end * GROUP * r);
     drawing->place_count = 0;

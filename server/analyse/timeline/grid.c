@@ -2,6 +2,7 @@
 #include "analyse/timeline/grid.h"
 
 #include "analyse/views/members.h"
+#include "common/number.h"
 
 #define WIDTH 1024
 #define MOST_WIDTH 8192
@@ -18,7 +19,7 @@ int sta_grid_init(struct sta_grid *grid, const struct sta_selection *selection, 
     int64_t span = selection->to - selection->from;
     while (grid->resolution <= span / 2 / grid->width)
         grid->resolution *= 2;
-    grid->from = sta_floor_div(selection->from, grid->resolution) * grid->resolution;
-    grid->to = -sta_floor_div(-selection->to, grid->resolution) * grid->resolution;
+    grid->from = sta_floor_divide(selection->from, grid->resolution) * grid->resolution;
+    grid->to = -sta_floor_divide(-selection->to, grid->resolution) * grid->resolution;
     return 0;
 }

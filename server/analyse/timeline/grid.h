@@ -13,11 +13,6 @@ struct sta_grid {
     int64_t width;      /* pixels */
 };
 
-static inline int64_t sta_floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 /** Reads member width.  Mistakes: STA_EINPUT with parameter /width. */
 STA_MUSTCHECK int sta_grid_init(struct sta_grid *grid, const struct sta_selection *selection,
                                 struct sta_error *err);

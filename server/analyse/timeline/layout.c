@@ -7,48 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/timeline/running.h"
 #include "common/memory.h"
 
 #define WHAT "the rows of the timeline"
 
-/* A row and when it becomes free. */
-struct running {
-    int64_t end;
-    uint32_t row;
-};
-
 struct layout {
     struct sta_account *account;
-    struct running *running; /* a heap, the earliest end first */
-    uint32_t *free_rows;     /* a heap, the lowest first */
-    uint32_t *stack;         /* places */
-    size_t running_count, running_capacity, free_count, free_capacity, depth, stack_capacity;
+    struct sta_running_ends running; /* rows */
+    uint32_t *free_rows;             /* a heap, the lowest first */
+    uint32_t *stack;                 /* places */
+    size_t free_count, free_capacity, depth, stack_capacity;
     uint32_t rows;
 };
 
-/* ---- the two heaps */
-
-static void push_running(struct layout *layout, struct running item)
-{
-    size_t at = layout->running_count++;
-    for (; at > 0 && layout->running[(at - 1) / 2].end > item.end; at = (at - 1) / 2)
-        layout->running[at] = layout->running[(at - 1) / 2];
-    layout->running[at] = item;
-}
-
-static struct running pop_running(struct layout *layout)
-{
-    struct running top = layout->running[0], last = layout->running[--layout->running_count];
-    size_t at = 0, count = layout->running_count;
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && layout->running[child + 1].end < layout->running[child].end;
-        if (layout->running[child].end >= last.end)
-            break;
-        layout->running[at] = layout->running[child];
-    }
-    layout->running[at] = last;
-    return top;
-}
+/* ---- free rows */
 
 static void push_free(struct layout *layout, uint32_t row)
 {
@@ -76,21 +49,21 @@ static uint32_t pop_free(struct layout *layout)
 
 static int take_row(struct layout *layout, struct sta_lane_event *event, struct sta_error *err)
 {
-    while (layout->running_count > 0 && layout->running[0].end <= event->start)
-        push_free(layout, pop_running(layout).row);
+    while (layout->running.count > 0 && layout->running.items[0].end <= event->start)
+        push_free(layout, sta_running_pop(&layout->running).place);
     if (layout->free_count > 0) {
         event->row = pop_free(layout);
     } else {
         event->row = layout->rows++;
-        int rc = STA_ACCOUNT_GROW(layout->account, layout->running, layout->running_capacity, layout->rows,
-                                  WHAT, err);
+        int rc = STA_ACCOUNT_GROW(layout->account, layout->running.items, layout->running.capacity,
+                                  layout->rows, WHAT, err);
         if (rc == 0)
             rc = STA_ACCOUNT_GROW(layout->account, layout->free_rows, layout->free_capacity, layout->rows,
                                   WHAT, err);
         if (rc != 0)
             return rc;
     }
-    push_running(layout, (struct running){sta_lane_event_end(event), event->row});
+    sta_running_push(&layout->running, (struct sta_running_place){sta_lane_event_end(event), event->row});
     return 0;
 }
 
@@ -139,7 +112,7 @@ int sta_lane_thread_lay_out(struct sta_lane_thread *thread, const struct sta_bud
 {
     struct layout layout = {.account = budget->account};
     int rc = lay_out(&layout, thread, budget, err);
-    sta_account_free(layout.account, layout.running);
+    sta_account_free(layout.account, layout.running.items);
     sta_account_free(layout.account, layout.free_rows);
     sta_account_free(layout.account, layout.stack);
     return rc;

@@ -52,34 +52,10 @@ static int add_tracks(struct sta_tracks *tracks, struct sta_account *account, st
     return 0;
 }
 
-/* ---- the heap */
-
-static void push_running(struct sta_tracks *tracks, struct sta_track_end item)
-{
-    size_t at = tracks->running_count++;
-    for (; at > 0 && tracks->running[(at - 1) / 2].end > item.end; at = (at - 1) / 2)
-        tracks->running[at] = tracks->running[(at - 1) / 2];
-    tracks->running[at] = item;
-}
-
-static struct sta_track_end pop_running(struct sta_tracks *tracks)
-{
-    struct sta_track_end top = tracks->running[0], last = tracks->running[--tracks->running_count];
-    size_t at = 0, count = tracks->running_count;
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && tracks->running[child + 1].end < tracks->running[child].end;
-        if (tracks->running[child].end >= last.end)
-            break;
-        tracks->running[at] = tracks->running[child];
-    }
-    tracks->running[at] = last;
-    return top;
-}
-
 static void end_until(struct sta_tracks *tracks, int64_t now)
 {
-    while (tracks->running_count > 0 && tracks->running[0].end <= now) {
-        const uint32_t track = pop_running(tracks).track;
+    while (tracks->running.count > 0 && tracks->running.items[0].end <= now) {
+        const uint32_t track = sta_running_pop(&tracks->running).place;
         struct sta_nesting *open = &tracks->open[track];
         if (open->count == 0 || open->ends[open->count - 1] > now)
             continue; /* it was taken off with one that ended together with it */
@@ -98,7 +74,7 @@ void sta_tracks_clear(struct sta_tracks *tracks)
         set_innermost(tracks, track);
     }
     tracks->used = 0;
-    tracks->running_count = 0;
+    tracks->running.count = 0;
 }
 
 void sta_tracks_fini(struct sta_tracks *tracks, struct sta_account *account)
@@ -107,7 +83,7 @@ void sta_tracks_fini(struct sta_tracks *tracks, struct sta_account *account)
         sta_account_free(account, tracks->open[track].ends);
     sta_account_free(account, tracks->open);
     sta_account_free(account, tracks->innermost);
-    sta_account_free(account, tracks->running);
+    sta_account_free(account, tracks->running.items);
     *tracks = (struct sta_tracks){0};
 }
 
@@ -129,12 +105,12 @@ int sta_tracks_take(struct sta_tracks *tracks, const struct sta_lane_event *even
     struct sta_nesting *open = &tracks->open[found];
     rc = STA_ACCOUNT_GROW(account, open->ends, open->capacity, open->count + 1, WHAT, err);
     if (rc == 0)
-        rc = STA_ACCOUNT_GROW(account, tracks->running, tracks->running_capacity, tracks->running_count + 1,
-                              WHAT, err);
+        rc = STA_ACCOUNT_GROW(account, tracks->running.items, tracks->running.capacity,
+                              tracks->running.count + 1, WHAT, err);
     if (rc != 0)
         return rc;
     open->ends[open->count++] = end;
-    push_running(tracks, (struct sta_track_end){end, (uint32_t)found});
+    sta_running_push(&tracks->running, (struct sta_running_place){end, (uint32_t)found});
     set_innermost(tracks, found);
     return 0;
 }

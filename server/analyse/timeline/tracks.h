@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analyse/timeline/lane_index.h"
+#include "analyse/timeline/running.h"
 
 /* Ends of what runs on a track, the innermost last. */
 struct sta_nesting {
@@ -17,20 +18,13 @@ struct sta_nesting {
     size_t count, capacity;
 };
 
-/* An event that runs, and its track. */
-struct sta_track_end {
-    int64_t end;
-    uint32_t track;
-};
-
 struct sta_tracks { /* zeroed at first */
     struct sta_nesting *open;
     /* A tree over the tracks: the end of the innermost event of each, INT64_MAX of those that are empty; the
      * largest of the two below at each inner place.  Leaves begin at `capacity`. */
     int64_t *innermost;
-    size_t used, capacity;         /* tracks; a power of two */
-    struct sta_track_end *running; /* a heap, the earliest end first */
-    size_t running_count, running_capacity;
+    size_t used, capacity; /* tracks; a power of two */
+    struct sta_running_ends running;
 };
 
 /** Empties all tracks, for the next thread. */

@@ -7,14 +7,11 @@
 #include <stdint.h>
 
 #include "analyse/exec/budget.h"
+#include "analyse/intervals/span.h"
 
-struct sta_interval {
-    int64_t from, to; /* [from, to) ticks, not below 0: events begin at 0 */
-};
-
-/* Intervals in ascending order, no two of which touch, once they have been added in order of `from` or
- * sorted.  Zeroed at first.  Many that are added out of order are sorted and united now and then, so that it
- * takes the memory of the union rather than of all that was added. */
+/* Intervals in ascending order, none of them below 0 and no two of which touch, once they have been added in
+ * order of `from` or sorted.  Zeroed at first.  Many that are added out of order are sorted and united now
+ * and then, so that it takes the memory of the union rather than of all that was added. */
 struct sta_union {
     struct sta_interval *items;
     size_t count, capacity;

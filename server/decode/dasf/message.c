@@ -47,7 +47,7 @@ static const struct head heads[32] = {
     {STA_MESSAGE_MAP, 4, 0},
 };
 
-static bool fail(struct sta_message *message, const char *reason)
+static bool fail(struct sta_record_message *message, const char *reason)
 {
     message->reason = reason;
     return false;
@@ -61,7 +61,7 @@ static uint64_t items_of(const struct sta_message_value *value)
 }
 
 /* Goes past bytes.  Return: NULL when there are not so many. */
-static const char *take(struct sta_message *message, uint64_t size)
+static const char *take(struct sta_record_message *message, uint64_t size)
 {
     const char *at = message->at;
     if ((uint64_t)(message->end - at) < size) {
@@ -102,7 +102,7 @@ static void set_signed(struct sta_message_value *value, uint64_t bits, unsigned 
 }
 
 /* A value whose header is more than a byte. */
-static bool read_long(struct sta_message *message, struct sta_message_value *value, unsigned byte)
+static bool read_long(struct sta_record_message *message, struct sta_message_value *value, unsigned byte)
 {
     const struct head *head = &heads[byte - 0xc0];
     const char *at = take(message, head->number);
@@ -136,7 +136,7 @@ static bool read_long(struct sta_message *message, struct sta_message_value *val
     }
 }
 
-static bool read_value(struct sta_message *message, struct sta_message_value *value)
+static bool read_value(struct sta_record_message *message, struct sta_message_value *value)
 {
     const char *at = take(message, 1);
     if (at == NULL)
@@ -160,7 +160,7 @@ static bool read_value(struct sta_message *message, struct sta_message_value *va
     return true;
 }
 
-bool sta_message_next_any(struct sta_message *message, struct sta_message_value *value)
+bool sta_message_next_any(struct sta_record_message *message, struct sta_message_value *value)
 {
     if (!read_value(message, value))
         return false;
@@ -169,7 +169,7 @@ bool sta_message_next_any(struct sta_message *message, struct sta_message_value 
     return true;
 }
 
-bool sta_message_skip(struct sta_message *message, struct sta_message_value *value, unsigned depth)
+bool sta_message_skip(struct sta_record_message *message, struct sta_message_value *value, unsigned depth)
 {
     uint64_t left[STA_MESSAGE_DEPTH + 1];
     struct sta_message_value item = *value;

@@ -43,19 +43,19 @@ struct sta_message_value {
 };
 
 /* A walk over a payload. */
-struct sta_message {
+struct sta_record_message {
     const char *at, *end;
     uint32_t values;    /* read so far */
     const char *reason; /* why a call has failed; static */
 };
 
 /** sta_message_next of any value. */
-bool sta_message_next_any(struct sta_message *message, struct sta_message_value *value);
+bool sta_message_next_any(struct sta_record_message *message, struct sta_message_value *value);
 
 /** Reads a value; of a container its header alone, so that its first item is next.  Return: false when it is
  * cut off, no msgpack, or one too many.  Most values are short texts, small integers and doubles: these need
  * no call. */
-static inline bool sta_message_next(struct sta_message *message, struct sta_message_value *value)
+static inline bool sta_message_next(struct sta_record_message *message, struct sta_message_value *value)
 {
     const char *at = message->at;
     const size_t left = (size_t)(message->end - at);
@@ -87,10 +87,10 @@ static inline bool sta_message_nests(const struct sta_message_value *value)
 
 /** Goes past the items of a container that was just read, and sets its end.  @depth: containers around it.
  * Return: as sta_message_next, and false when it is nested too deep. */
-bool sta_message_skip(struct sta_message *message, struct sta_message_value *value, unsigned depth);
+bool sta_message_skip(struct sta_record_message *message, struct sta_message_value *value, unsigned depth);
 
 /** Reads a value, of a container all of it. */
-static inline bool sta_message_read(struct sta_message *message, struct sta_message_value *value,
+static inline bool sta_message_read(struct sta_record_message *message, struct sta_message_value *value,
                                     unsigned depth)
 {
     return sta_message_next(message, value) &&

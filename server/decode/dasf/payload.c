@@ -51,7 +51,7 @@ static inline bool same_packed(const char *a, const char *b, size_t size)
 }
 
 /* Goes past a key if it is the predicted one. */
-static inline bool skip_predicted(struct sta_message *in, const struct sta_payload_key *key)
+static inline bool skip_predicted(struct sta_record_message *in, const struct sta_payload_key *key)
 {
     if (key->size == 0 || (size_t)(in->end - in->at) < key->size || in->values >= STA_MESSAGE_VALUES ||
         !same_packed(in->at, key->packed, key->size))
@@ -62,7 +62,7 @@ static inline bool skip_predicted(struct sta_message *in, const struct sta_paylo
 }
 
 /* Records of a kind have the same keys in the same order, nearly always. */
-static bool read_pairs(struct sta_payload_reader *reader, struct sta_message *in,
+static bool read_pairs(struct sta_payload_reader *reader, struct sta_record_message *in,
                        const struct sta_payload_key *predicted, const struct sta_message_value *args)
 {
     const size_t most = STA_MIN((size_t)args->count, (size_t)(in->end - in->at) / 2); /* bytes of a pair */
@@ -103,7 +103,7 @@ static const struct sta_payload_key *predicted_for(const struct sta_payload_read
     return kind != STA_KIND_OTHER ? reader->predicted[kind] : NULL;
 }
 
-static bool read_member(struct sta_payload_reader *reader, struct sta_message *in,
+static bool read_member(struct sta_payload_reader *reader, struct sta_record_message *in,
                         struct sta_payload *members)
 {
     struct sta_message_value key, ignored;
@@ -130,7 +130,7 @@ static void clear_members(struct sta_payload *members)
 const char *sta_payload_read(struct sta_payload_reader *reader, const char *bytes, size_t size,
                              struct sta_payload *members)
 {
-    struct sta_message in = {.at = bytes, .end = bytes + size};
+    struct sta_record_message in = {.at = bytes, .end = bytes + size};
     struct sta_message_value all;
     clear_members(members);
     bool good = sta_message_next(&in, &all);

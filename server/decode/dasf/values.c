@@ -45,7 +45,8 @@ static struct sta_json_value value_of_large(struct sta_value_texts *texts, uint6
 
 /* ---- nested values, as compact JSON */
 
-static void put_value(struct sta_value_texts *texts, struct sta_message *in, struct sta_message_value *value);
+static void put_value(struct sta_value_texts *texts, struct sta_record_message *in,
+                      struct sta_message_value *value);
 
 static void put_text(struct sta_value_texts *texts, const struct sta_message_value *text)
 {
@@ -62,7 +63,7 @@ static void put_text(struct sta_value_texts *texts, const struct sta_message_val
 }
 
 /* The items of a container were read before, when it was skipped: they can be read again. */
-static void put_array(struct sta_value_texts *texts, struct sta_message *in, uint32_t count)
+static void put_array(struct sta_value_texts *texts, struct sta_record_message *in, uint32_t count)
 {
     struct sta_message_value item;
     sta_put_char(&texts->text, '[');
@@ -75,7 +76,8 @@ static void put_array(struct sta_value_texts *texts, struct sta_message *in, uin
 }
 
 /* JSON knows texts alone as keys: numbers are put in quotes. */
-static void put_key(struct sta_value_texts *texts, struct sta_message *in, struct sta_message_value *key)
+static void put_key(struct sta_value_texts *texts, struct sta_record_message *in,
+                    struct sta_message_value *key)
 {
     bool text = key->type == STA_MESSAGE_TEXT;
     bool nested = sta_message_nests(key);
@@ -89,7 +91,7 @@ static void put_key(struct sta_value_texts *texts, struct sta_message *in, struc
         sta_put_char(&texts->text, '"');
 }
 
-static void put_map(struct sta_value_texts *texts, struct sta_message *in, uint32_t count)
+static void put_map(struct sta_value_texts *texts, struct sta_record_message *in, uint32_t count)
 {
     struct sta_message_value item;
     sta_put_char(&texts->text, '{');
@@ -104,7 +106,8 @@ static void put_map(struct sta_value_texts *texts, struct sta_message *in, uint3
     sta_put_char(&texts->text, '}');
 }
 
-static void put_value(struct sta_value_texts *texts, struct sta_message *in, struct sta_message_value *value)
+static void put_value(struct sta_value_texts *texts, struct sta_record_message *in,
+                      struct sta_message_value *value)
 {
     switch (value->type) {
     case STA_MESSAGE_BOOL:
@@ -137,7 +140,7 @@ static void put_value(struct sta_value_texts *texts, struct sta_message *in, str
 static struct sta_json_value value_of_nested(struct sta_value_texts *texts,
                                              const struct sta_message_value *value)
 {
-    struct sta_message in = {.at = value->bytes, .end = value->end};
+    struct sta_record_message in = {.at = value->bytes, .end = value->end};
     struct sta_message_value nested = *value;
     size_t from = texts->text.size;
     put_value(texts, &in, &nested);

@@ -29,7 +29,7 @@ struct sta_encoder; /* working memory; one thread at a time */
 struct sta_distinct;
 
 /* What paid for a column lately, so that not every block tries everything.  Zeroed at first. */
-struct sta_plan {
+struct sta_encoding_plan {
     uint8_t transform; /* enum sta_transform */
     bool zstd;
     uint8_t blocks_left; /* until it is made anew */
@@ -64,14 +64,14 @@ struct sta_encoder *sta_encoder_create(enum sta_effort effort);
 void sta_encoder_destroy(struct sta_encoder *encoder);
 /** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others
  * may be left out. */
-unsigned sta_plan_needs(const struct sta_plan *plan);
+unsigned sta_plan_needs(const struct sta_encoding_plan *plan);
 /** Appends a stream.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */
-unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
                            const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out);
 /** Appends a stream from which keys can be read back: the places of the distinct values, which it returns,
  * borrowed until the next call.  NULL: there are too many, and an ordinary stream was written. */
-const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
                                                  const struct sta_values *values, struct sta_buffer *out);
 /** The distinct values, borrowed until the next call; NULL if there are more than @limit. */
 const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const struct sta_values *values,

@@ -22,7 +22,7 @@ struct sta_column_rows {
 };
 
 struct sta_column_plans {
-    struct sta_plan presence, kinds, values;
+    struct sta_encoding_plan presence, kinds, values;
 };
 
 /* Keys that a column (name, thread) is to others: how many, and how many rows each has. */

@@ -77,7 +77,7 @@ static uint32_t presence_rows(const struct sta_validity *validity, int64_t *numb
     return count;
 }
 
-static unsigned put_side(struct sta_column_encoder *encoder, struct sta_plan *plan, uint32_t count,
+static unsigned put_side(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan, uint32_t count,
                          struct sta_buffer *out)
 {
     struct sta_values values = sta_values_of(encoder->side, count, encoder->narrow);
@@ -85,7 +85,7 @@ static unsigned put_side(struct sta_column_encoder *encoder, struct sta_plan *pl
 }
 
 /* @name: keys of the rows that have a value.  Return: the flags of the keys that decoding needs. */
-static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_plan *plan,
+static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                              const struct sta_keys *name, struct sta_buffer *out)
 {
     const struct sta_validity *validity = &encoder->validity;
@@ -144,7 +144,7 @@ static struct sta_both_keys keys_of_validity(struct sta_column_encoder *encoder,
     return kept;
 }
 
-static void put_kinds(struct sta_column_encoder *encoder, struct sta_plan *plan,
+static void put_kinds(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                       const struct sta_column_rows *rows, struct sta_disk_entry *entry,
                       struct sta_buffer *out)
 {
@@ -184,7 +184,7 @@ static void spread_keys(const struct sta_column_rows *rows, uint32_t validity,
     }
 }
 
-static void put_keys(struct sta_column_encoder *encoder, struct sta_plan *plan,
+static void put_keys(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                      const struct sta_values *values, const struct sta_column_rows *rows,
                      uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
                      struct sta_buffer *codes, struct sta_buffer *out)
@@ -196,7 +196,7 @@ static void put_keys(struct sta_column_encoder *encoder, struct sta_plan *plan,
 }
 
 /* Return: the flags of the keys that decoding needs. */
-static unsigned put_values(struct sta_column_encoder *encoder, struct sta_plan *plan,
+static unsigned put_values(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                            const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_disk_entry *entry, struct sta_buffer *codes, struct sta_buffer *out)
 {

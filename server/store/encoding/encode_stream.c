@@ -393,7 +393,8 @@ static struct score score_of(struct sta_encoder *encoder, const struct candidate
 }
 
 /* Return: number of the transform in the list. */
-static size_t make_plan(struct sta_encoder *encoder, struct sta_plan *plan, const struct candidate *whole)
+static size_t make_plan(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
+                        const struct candidate *whole)
 {
     size_t best = 0, best_bytes = SIZE_MAX;
     const uint32_t rows = encoder->thorough ? STA_BLOCK_ROWS : SAMPLE_ROWS;
@@ -417,7 +418,7 @@ static size_t make_plan(struct sta_encoder *encoder, struct sta_plan *plan, cons
     return best;
 }
 
-static size_t planned(const struct sta_plan *plan)
+static size_t planned(const struct sta_encoding_plan *plan)
 {
     size_t t = 0;
     while (transforms[t].transform != plan->transform)
@@ -427,7 +428,7 @@ static size_t planned(const struct sta_plan *plan)
 
 #define NUMBER_OF_PLAIN 1
 
-unsigned sta_plan_needs(const struct sta_plan *plan)
+unsigned sta_plan_needs(const struct sta_encoding_plan *plan)
 {
     return plan->blocks_left == 0 ? STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD
                                   : transforms[planned(plan)].needs;
@@ -440,7 +441,7 @@ static void put_constant(struct sta_encoder *encoder, struct candidate *candidat
     put_stream(encoder, candidate, false, out);
 }
 
-unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
                            const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out)
 {
@@ -462,7 +463,7 @@ unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_plan *plan,
     return transforms[number].needs;
 }
 
-const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_plan *plan,
+const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
                                                  const struct sta_values *values, struct sta_buffer *out)
 {
     struct candidate candidate = {.transform = STA_TRANSFORM_DICTIONARY, .values = values};

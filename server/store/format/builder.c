@@ -10,14 +10,14 @@
 #include "store/format/builder_private.h"
 #include "store/store.h"
 
-struct sta_builder *sta_builder_create(enum sta_effort effort)
+struct sta_segment_builder *sta_builder_create(enum sta_effort effort)
 {
-    struct sta_builder *builder = sta_alloc(sizeof *builder);
+    struct sta_segment_builder *builder = sta_alloc(sizeof *builder);
     builder->encoder = sta_column_encoder_create(effort);
     return builder;
 }
 
-static void free_rows(struct sta_builder *builder)
+static void free_rows(struct sta_segment_builder *builder)
 {
     free(builder->ts);
     free(builder->values);
@@ -30,7 +30,7 @@ static void free_rows(struct sta_builder *builder)
     builder->row_capacity = 0;
 }
 
-void sta_builder_destroy(struct sta_builder *builder)
+void sta_builder_destroy(struct sta_segment_builder *builder)
 {
     if (builder == NULL)
         return;
@@ -55,7 +55,7 @@ void sta_builder_destroy(struct sta_builder *builder)
 
 /* ---- memory */
 
-static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_error *err)
+static int reserve_rows(struct sta_segment_builder *builder, uint32_t rows, struct sta_error *err)
 {
     if (rows <= builder->row_capacity)
         return STA_OK;
@@ -74,7 +74,7 @@ static int reserve_rows(struct sta_builder *builder, uint32_t rows, struct sta_e
     return STA_OK;
 }
 
-static void reserve_blocks(struct sta_builder *builder)
+static void reserve_blocks(struct sta_segment_builder *builder)
 {
     builder->block_count = (builder->rows + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS;
     if (builder->block_count <= builder->block_capacity)
@@ -89,7 +89,7 @@ static void reserve_blocks(struct sta_builder *builder)
         sta_realloc_array(builder->thread.made, builder->block_capacity, sizeof *builder->thread.made);
 }
 
-static struct sta_column_plans *plans_of(struct sta_builder *builder, uint32_t column)
+static struct sta_column_plans *plans_of(struct sta_segment_builder *builder, uint32_t column)
 {
     size_t before = builder->plan_capacity;
     STA_GROW(builder->plans, builder->plan_capacity, column + 1);
@@ -107,14 +107,14 @@ static struct sta_keys keys_of_block(const struct sta_key_column *column, uint32
     return (struct sta_keys){column->index + (size_t)block * STA_BLOCK_ROWS, made->count, made->rows};
 }
 
-static uint32_t rows_of_block(const struct sta_builder *builder, uint32_t block)
+static uint32_t rows_of_block(const struct sta_segment_builder *builder, uint32_t block)
 {
     return STA_MIN(builder->rows - block * STA_BLOCK_ROWS, (uint32_t)STA_BLOCK_ROWS);
 }
 
 /* Encodes one block of a column.  @kinds: NULL, or of every row; @made: NULL, or where its keys go. */
-static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t block, const int64_t *values,
-                         const uint8_t *kinds, struct sta_key_column *made)
+static void encode_block(struct sta_segment_builder *builder, uint32_t column, uint32_t block,
+                         const int64_t *values, const uint8_t *kinds, struct sta_key_column *made)
 {
     size_t at = (size_t)block * STA_BLOCK_ROWS;
     struct sta_column_rows rows = {values + at, kinds ? kinds + at : NULL, rows_of_block(builder, block)};
@@ -135,7 +135,7 @@ static void encode_block(struct sta_builder *builder, uint32_t column, uint32_t 
     builder->entries[builder->entry_count++] = added;
 }
 
-static void encode_column(struct sta_builder *builder, uint32_t column, const int64_t *values,
+static void encode_column(struct sta_segment_builder *builder, uint32_t column, const int64_t *values,
                           const uint8_t *kinds, struct sta_key_column *made)
 {
     for (uint32_t b = 0; b < builder->block_count; b++)
@@ -152,7 +152,7 @@ static struct sta_disk_block block_of(const int64_t *ts, const int64_t *dur, uin
 }
 
 /* The values of a column, and kinds of each. */
-static int put(struct sta_builder *builder, const struct sta_builder_rows *rows, uint32_t column,
+static int put(struct sta_segment_builder *builder, const struct sta_builder_rows *rows, uint32_t column,
                struct sta_error *err)
 {
     const struct sta_builder_column to = {.values = column == STA_COLUMN_TS ? builder->ts : builder->values,
@@ -161,7 +161,7 @@ static int put(struct sta_builder *builder, const struct sta_builder_rows *rows,
     return rows->put(rows->context, column, &to, err);
 }
 
-static int encode_times(struct sta_builder *builder, const struct sta_builder_rows *rows,
+static int encode_times(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
                         struct sta_error *err)
 {
     int status = put(builder, rows, STA_COLUMN_TS, err);
@@ -179,7 +179,7 @@ static int encode_times(struct sta_builder *builder, const struct sta_builder_ro
 }
 
 /* The codes that events use: a count, and the gaps between them. */
-static void put_used(struct sta_builder *builder, struct sta_buffer *used)
+static void put_used(struct sta_segment_builder *builder, struct sta_buffer *used)
 {
     int64_t past = 0, before = 0;
     uint32_t used_count = 0;
@@ -201,8 +201,9 @@ static void put_used(struct sta_builder *builder, struct sta_buffer *used)
     }
 }
 
-static int encode_codes(struct sta_builder *builder, const struct sta_builder_rows *rows, uint32_t column,
-                        struct sta_key_column *made, struct sta_buffer *used, struct sta_error *err)
+static int encode_codes(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
+                        uint32_t column, struct sta_key_column *made, struct sta_buffer *used,
+                        struct sta_error *err)
 {
     int status = put(builder, rows, column, err);
     if (status != STA_OK)
@@ -214,7 +215,7 @@ static int encode_codes(struct sta_builder *builder, const struct sta_builder_ro
 }
 
 /* Only blocks in which a key occurs are looked at, so that thousands of rare keys stay cheap. */
-static int encode_args(struct sta_builder *builder, const struct sta_builder_rows *rows,
+static int encode_args(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
                        struct sta_error *err)
 {
     memset(builder->kinds, 0, builder->rows);
@@ -236,7 +237,7 @@ static int encode_args(struct sta_builder *builder, const struct sta_builder_row
 
 /* ---- all of it */
 
-static void begin(struct sta_builder *builder, const struct sta_builder_rows *rows)
+static void begin(struct sta_segment_builder *builder, const struct sta_builder_rows *rows)
 {
     builder->rows = rows->count;
     builder->ticks_per_us = rows->ticks_per_us;
@@ -248,7 +249,7 @@ static void begin(struct sta_builder *builder, const struct sta_builder_rows *ro
 }
 
 /* Names and threads first, since others build on them.  The used files lie before the used threads. */
-static int encode_columns(struct sta_builder *builder, const struct sta_builder_rows *rows,
+static int encode_columns(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
                           struct sta_buffer *used_threads, struct sta_error *err)
 {
     int status = encode_codes(builder, rows, STA_COLUMN_NAME, &builder->name, NULL, err);
@@ -265,7 +266,7 @@ static int encode_columns(struct sta_builder *builder, const struct sta_builder_
     return status == STA_OK ? encode_args(builder, rows, err) : status;
 }
 
-int sta_builder_encode(struct sta_builder *builder, const struct sta_builder_rows *rows,
+int sta_builder_encode(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
                        const struct sta_buffer **segment, struct sta_error *err)
 {
     struct sta_buffer used_threads = {0};

@@ -19,16 +19,16 @@ struct sta_pending {
     size_t arrival; /* set by the builder: parts of one chunk stay in the order in which they came */
 };
 
-struct sta_builder; /* working memory of one worker */
-struct sta_builder *sta_builder_create(enum sta_effort effort);
-void sta_builder_destroy(struct sta_builder *builder);
+struct sta_segment_builder; /* working memory of one worker */
+struct sta_segment_builder *sta_builder_create(enum sta_effort effort);
+void sta_builder_destroy(struct sta_segment_builder *builder);
 /**
  * sta_builder_build - make a segment of all rows of @pending (at least one)
  * @pending: its order may change; its batches stay the caller's
  * Return: 0 with the bytes in *segment (borrowed until the next call), STA_ENOMEM.
  */
-STA_MUSTCHECK int sta_builder_build(struct sta_builder *builder, struct sta_pending *pending, size_t count,
-                                    const struct sta_buffer **segment, struct sta_error *err);
+STA_MUSTCHECK int sta_builder_build(struct sta_segment_builder *builder, struct sta_pending *pending,
+                                    size_t count, const struct sta_buffer **segment, struct sta_error *err);
 
 /* Where a column goes, by place of the row in the segment. */
 struct sta_builder_column {
@@ -50,7 +50,7 @@ struct sta_builder_rows {
     void *context;
 };
 /** The same of sorted rows.  Return: 0, STA_ENOMEM, what put returns. */
-STA_MUSTCHECK int sta_builder_encode(struct sta_builder *builder, const struct sta_builder_rows *rows,
+STA_MUSTCHECK int sta_builder_encode(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
                                      const struct sta_buffer **segment, struct sta_error *err);
 #define STA_BUILDER_ROW_BYTES 64 /* working memory for each row, at most */
 

@@ -10,7 +10,7 @@
 #include "store/store.h"
 
 struct batches {
-    struct sta_builder *builder;
+    struct sta_segment_builder *builder;
     const struct sta_pending *pending;
     size_t count;
     size_t next_part; /* args keys are asked for in the order of the parts */
@@ -32,7 +32,7 @@ static int by_origin(const void *a, const void *b)
 }
 
 /* One chunk for each (source, first line); parts of one chunk follow each other. */
-static void list_chunks(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+static void list_chunks(struct sta_segment_builder *builder, const struct sta_pending *pending, size_t count)
 {
     builder->chunk_count = 0;
     for (size_t p = 0; p < count; p++) {
@@ -56,7 +56,7 @@ static void put_ticks(int64_t ticks_per_us, const int64_t *us, const uint16_t *n
 }
 
 /* Sets every row's position in time order. */
-static void order_rows(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+static void order_rows(struct sta_segment_builder *builder, const struct sta_pending *pending, size_t count)
 {
     int64_t *keys = builder->order.keys;
     for (size_t p = 0; p < count; keys += pending[p++].batch.count)
@@ -110,7 +110,7 @@ static void scatter_codes(const struct batches *batches, uint32_t column, const 
 
 static void scatter_chunks(const struct batches *batches, const struct sta_builder_column *to)
 {
-    const struct sta_builder *builder = batches->builder;
+    const struct sta_segment_builder *builder = batches->builder;
     const uint32_t *position = builder->order.position;
     memset(to->kinds, 1 + STA_VALUE_TEXT, builder->rows);
     uint32_t chunk = 0;
@@ -124,7 +124,7 @@ static void scatter_chunks(const struct batches *batches, const struct sta_build
     }
 }
 
-static void scatter_part(const struct sta_builder *builder, const struct sta_args_part *part,
+static void scatter_part(const struct sta_segment_builder *builder, const struct sta_args_part *part,
                          const struct sta_builder_column *to)
 {
     const struct sta_args_column column = *part->column;
@@ -143,7 +143,7 @@ static void scatter_part(const struct sta_builder *builder, const struct sta_arg
 
 static void scatter_args(struct batches *batches, uint32_t key, const struct sta_builder_column *to)
 {
-    const struct sta_builder *builder = batches->builder;
+    const struct sta_segment_builder *builder = batches->builder;
     for (; batches->next_part < builder->part_count && builder->parts[batches->next_part].key == key;
          batches->next_part++)
         scatter_part(builder, &builder->parts[batches->next_part], to);
@@ -175,7 +175,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The args columns of all batches, by key; and the keys. */
-static void list_parts(struct sta_builder *builder, const struct sta_pending *pending, size_t count)
+static void list_parts(struct sta_segment_builder *builder, const struct sta_pending *pending, size_t count)
 {
     uint32_t first_row = 0;
     builder->part_count = builder->key_count = 0;
@@ -197,7 +197,7 @@ static void list_parts(struct sta_builder *builder, const struct sta_pending *pe
     }
 }
 
-int sta_builder_build(struct sta_builder *builder, struct sta_pending *pending, size_t count,
+int sta_builder_build(struct sta_segment_builder *builder, struct sta_pending *pending, size_t count,
                       const struct sta_buffer **segment, struct sta_error *err)
 {
     builder->rows = 0;

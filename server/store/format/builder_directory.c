@@ -12,7 +12,7 @@ static int by_block(const void *a, const void *b)
     return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
 }
 
-static void put_lists(struct sta_builder *builder, const struct sta_builder_rows *rows)
+static void put_lists(struct sta_segment_builder *builder, const struct sta_builder_rows *rows)
 {
     struct sta_buffer *out = &builder->out;
     qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_block);
@@ -30,7 +30,8 @@ static void put_lists(struct sta_builder *builder, const struct sta_builder_rows
     sta_put(out, builder->used.data, builder->used.size);
 }
 
-static void put_header(struct sta_builder *builder, const struct sta_builder_rows *rows, size_t directory_at)
+static void put_header(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
+                       size_t directory_at)
 {
     struct sta_buffer *out = &builder->out;
     struct sta_disk_header header = {
@@ -52,7 +53,7 @@ static void put_header(struct sta_builder *builder, const struct sta_builder_row
     memcpy(out->data, &header, sizeof header);
 }
 
-bool sta_builder_put_directory(struct sta_builder *builder, const struct sta_builder_rows *rows)
+bool sta_builder_put_directory(struct sta_segment_builder *builder, const struct sta_builder_rows *rows)
 {
     while (builder->out.size % 8 != 0 && !builder->out.failed)
         sta_put_char(&builder->out, 0);

@@ -26,7 +26,7 @@ struct sta_key_column {
     struct sta_made_keys *made; /* by block */
 };
 
-struct sta_builder {
+struct sta_segment_builder {
     struct sta_column_encoder *encoder;
     struct sta_column_plans *plans; /* by column */
     size_t plan_capacity;
@@ -57,6 +57,6 @@ struct sta_builder {
 
 /** Ends the file: behind the columns what finds them, and the header before them.  Return: false when memory
  * is short. */
-bool sta_builder_put_directory(struct sta_builder *builder, const struct sta_builder_rows *rows);
+bool sta_builder_put_directory(struct sta_segment_builder *builder, const struct sta_builder_rows *rows);
 
 #endif

@@ -20,7 +20,7 @@ struct sta_lane_file_writer {
     char *folder, *path, *beside;
     int fd;
     struct sta_encoder *encoder;
-    struct sta_plan plans[STA_LANE_COLUMNS];
+    struct sta_encoding_plan plans[STA_LANE_COLUMNS];
     uint32_t narrow[STA_BLOCK_ROWS];
     struct sta_buffer waiting;   /* not yet written */
     struct sta_buffer directory; /* entries */
@@ -87,7 +87,7 @@ static void put_column(struct sta_lane_file_writer *writer, unsigned column, con
     const size_t start = out->size;
     (void)sta_encode_stream(writer->encoder, &writer->plans[column], values, &none, out);
     const size_t plain = out->size - start;
-    struct sta_plan compressed = {
+    struct sta_encoding_plan compressed = {
         .transform = writer->plans[column].transform, .zstd = true, .blocks_left = 2};
     if (writer->plans[column].zstd)
         return;

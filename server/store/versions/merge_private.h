@@ -30,7 +30,7 @@ struct sta_merging {
     int64_t *bounds; /* where slices begin, but the first */
     size_t bound_count;
     uint64_t merged;
-    struct sta_builder *builder;
+    struct sta_segment_builder *builder;
     struct sta_column_values values; /* of the row group in work */
 
     /* of the slice in work */

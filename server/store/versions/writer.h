@@ -11,7 +11,7 @@
 
 /* What one worker has in hand: touched by nobody else. */
 struct sta_writer_worker {
-    struct sta_builder *builder;
+    struct sta_segment_builder *builder;
     struct sta_pending *pending;
     size_t pending_count, pending_capacity;
     size_t pending_bytes;

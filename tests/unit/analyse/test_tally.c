@@ -7,19 +7,20 @@
 
 static const struct sta_budget budget = {.workers = 2, .memory = (size_t)1 << 28};
 
-static void begin(struct sta_tally *tally, enum sta_type type, size_t most)
+static void begin(struct sta_column_tally *tally, enum sta_type type, size_t most)
 {
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_tally_init(tally, type, most, &budget, &err), 0, "%s", err.text);
 }
 
-static void add(struct sta_tally *tally, unsigned worker, const struct sta_vector *vector, uint32_t rows)
+static void add(struct sta_column_tally *tally, unsigned worker, const struct sta_vector *vector,
+                uint32_t rows)
 {
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_tally_add(tally, worker, vector, rows, &err), 0, "%s", err.text);
 }
 
-static uint64_t *finish(struct sta_tally *tally)
+static uint64_t *finish(struct sta_column_tally *tally)
 {
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_tally_finish(tally, &err), 0, "%s", err.text);
@@ -37,7 +38,7 @@ Test(tally, integers_are_counted_most_frequent_first_then_by_value)
         int64_t value;
         int64_t count;
     } expected[] = {{7, 3}, {3, 2}, {INT64_MIN, 1}, {-1, 1}};
-    struct sta_tally tally;
+    struct sta_column_tally tally;
     begin(&tally, STA_TYPE_INT, 10);
     add(&tally, 0, &vector, 8);
     uint64_t *values = finish(&tally);
@@ -60,7 +61,7 @@ static bool overflows(size_t most, bool with_missing)
     for (int i = 0; i <= 100; i++)
         integers[i] = i < 100 ? 100 - i : 1;
     struct sta_vector vector = {.type = STA_TYPE_INT, .integers = integers, .missing = missing};
-    struct sta_tally tally;
+    struct sta_column_tally tally;
     begin(&tally, STA_TYPE_INT, most);
     add(&tally, 0, &vector, 40);
     vector.integers += 40;
@@ -93,7 +94,7 @@ Test(tally, texts_of_workers_add_up_and_tie_by_text)
     uint32_t b = sta_dictionary_intern(texts, "b", 1), a = sta_dictionary_intern(texts, "a", 1);
     uint32_t first[] = {b, STA_NO_CODE, b}, second[] = {a, a, STA_NO_CODE};
     struct sta_vector vector = {.type = STA_TYPE_TEXT, .codes = first, .texts = texts};
-    struct sta_tally tally;
+    struct sta_column_tally tally;
     begin(&tally, STA_TYPE_TEXT, 0);
     add(&tally, 0, &vector, 3);
     vector.codes = second;
@@ -113,7 +114,7 @@ Test(tally, one_value_for_all_rows_counts_for_all)
 {
     static const int64_t one = 5;
     static const uint8_t gone = 1;
-    struct sta_tally tally;
+    struct sta_column_tally tally;
     begin(&tally, STA_TYPE_INT, 10);
     add(&tally, 0, &(struct sta_vector){.type = STA_TYPE_INT, .constant = true, .integers = &one}, 1000);
     add(&tally, 1,

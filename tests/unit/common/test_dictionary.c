@@ -209,18 +209,3 @@ Test(dictionary, appended_texts_are_found_without_memory_for_a_table)
     sta_dictionary_destroy(dictionary);
     sta_account_fini(&account);
 }
-
-Test(dictionary, it_moves_to_another_account)
-{
-    struct sta_account one, other;
-    sta_account_init(&one, (size_t)1 << 30, "query_memory", NULL);
-    sta_account_init(&other, (size_t)1 << 30, "memory", NULL);
-    struct sta_dictionary *dictionary = sta_dictionary_create_in(&one);
-    sta_dictionary_intern(dictionary, "text", 4);
-    sta_dictionary_count_in(dictionary, &other);
-    sta_account_fini(&one);
-    cr_assert_eq(other.used, sta_dictionary_bytes(dictionary));
-    sta_dictionary_intern(dictionary, "another", 7);
-    sta_dictionary_destroy(dictionary);
-    sta_account_fini(&other);
-}

@@ -8,7 +8,7 @@
 
 #include "decode/dasf/message.h"
 
-static inline bool same_value(const msgpack_object *object, struct sta_message *in);
+static inline bool same_value(const msgpack_object *object, struct sta_record_message *in);
 
 static inline bool same_bytes(const char *a, const char *b, size_t size)
 {
@@ -16,7 +16,7 @@ static inline bool same_bytes(const char *a, const char *b, size_t size)
 }
 
 static inline bool same_items(const msgpack_object *object, const struct sta_message_value *value,
-                              struct sta_message *in)
+                              struct sta_record_message *in)
 {
     if (object->type == MSGPACK_OBJECT_ARRAY) {
         bool same = value->type == STA_MESSAGE_ARRAY && value->count == object->via.array.size;
@@ -30,7 +30,7 @@ static inline bool same_items(const msgpack_object *object, const struct sta_mes
     return same;
 }
 
-static inline bool same_value(const msgpack_object *object, struct sta_message *in)
+static inline bool same_value(const msgpack_object *object, struct sta_record_message *in)
 {
     struct sta_message_value value;
     if (!sta_message_next(in, &value))
@@ -63,7 +63,7 @@ static inline bool same_value(const msgpack_object *object, struct sta_message *
  * limits, or that may make the library allocate by a count of 32 bits, it is not asked. */
 static inline bool same_message(const char *bytes, size_t size)
 {
-    struct sta_message in = {.at = bytes, .end = bytes + size}, again = in;
+    struct sta_record_message in = {.at = bytes, .end = bytes + size}, again = in;
     struct sta_message_value value;
     bool good = sta_message_read(&in, &value, 0) && in.at == in.end;
     bool limit = in.reason != NULL && (strstr(in.reason, "values") || strstr(in.reason, "deeper"));

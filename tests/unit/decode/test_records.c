@@ -242,7 +242,7 @@ Test(records, payloads_are_read_as_msgpack_c_reads_them)
         }
         if (size > 0)
             payload[0] = (char)round;
-        struct sta_message in = {.at = payload, .end = payload + size};
+        struct sta_record_message in = {.at = payload, .end = payload + size};
         struct sta_message_value value;
         good += sta_message_read(&in, &value, 0) && in.at == in.end;
         cr_assert(same_message(payload, size), "payload %u", round);
@@ -256,7 +256,7 @@ Test(records, containers_may_be_nested_32_deep)
     for (size_t depth = 1; depth <= STA_MESSAGE_DEPTH; depth++) {
         memset(payload, 0x91, depth);
         payload[depth] = (char)(depth < STA_MESSAGE_DEPTH ? 0x80 : 0x01); /* an empty one counts too */
-        struct sta_message in = {.at = payload, .end = payload + depth + 1};
+        struct sta_record_message in = {.at = payload, .end = payload + depth + 1};
         struct sta_message_value value;
         cr_assert(sta_message_read(&in, &value, 0) && in.at == in.end && value.end == in.end);
         cr_assert(same_message(payload, depth + 1));

@@ -40,35 +40,36 @@ static struct sta_model *make_model(uint64_t number)
     model->jobs = calloc(model->job_count, sizeof *model->jobs);
     model->ups = calloc(model->up_count, sizeof *model->ups);
     for (size_t r = 0; r < ranks; r++) {
-        model->ranks[r] = (struct sta_rank){.epoch_first = r,
-                                            .epoch_count = 1,
-                                            .get = random_below(300),
-                                            .hand = random_below(300),
-                                            .busy = random_below(500),
-                                            .wake = random_below(200)};
-        model->epochs[r] = (struct sta_epoch){.start = random_below(1000),
-                                              .step_first = r * steps,
-                                              .step_count = steps,
-                                              .workers = workers,
-                                              .ask = random_below(5000),
-                                              .tail = random_below(100),
-                                              .first_hand = random_below(2) ? STA_WITHOUT : random_below(900),
-                                              .pitch = random_below(400),
-                                              .up_first = r * workers,
-                                              .up_count = workers};
+        model->ranks[r] = (struct sta_model_rank){.epoch_first = r,
+                                                  .epoch_count = 1,
+                                                  .get = random_below(300),
+                                                  .hand = random_below(300),
+                                                  .busy = random_below(500),
+                                                  .wake = random_below(200)};
+        model->epochs[r] =
+            (struct sta_model_epoch){.start = random_below(1000),
+                                     .step_first = r * steps,
+                                     .step_count = steps,
+                                     .workers = workers,
+                                     .ask = random_below(5000),
+                                     .tail = random_below(100),
+                                     .first_hand = random_below(2) ? STA_WITHOUT : random_below(900),
+                                     .pitch = random_below(400),
+                                     .up_first = r * workers,
+                                     .up_count = workers};
         for (uint32_t w = 0; w < workers; w++)
             model->ups[r * workers + w] = random_below(4000);
         for (uint32_t k = 0; k < steps; k++) {
             const size_t i = r * steps + k;
             const int64_t begun = random_below(100), span = random_below(20000);
-            model->steps[i] = (struct sta_step){.pre = random_below(50),
-                                                .begun = begun,
-                                                .ended = begun + random_below(8000),
-                                                .checkpoint = random_below(20) ? 0 : random_below(3000),
-                                                .post = random_below(100),
-                                                .job_first = i,
-                                                .job_count = 1};
-            model->jobs[i] = (struct sta_job){.te = span, .storage = span / 2, .preprocess = span / 4};
+            model->steps[i] = (struct sta_model_step){.pre = random_below(50),
+                                                      .begun = begun,
+                                                      .ended = begun + random_below(8000),
+                                                      .checkpoint = random_below(20) ? 0 : random_below(3000),
+                                                      .post = random_below(100),
+                                                      .job_first = i,
+                                                      .job_count = 1};
+            model->jobs[i] = (struct sta_model_job){.te = span, .storage = span / 2, .preprocess = span / 4};
         }
     }
     return model;
@@ -143,7 +144,7 @@ static int64_t times(int64_t value, double factor)
 
 static int64_t cost(const struct world *world, size_t rank, size_t step)
 {
-    const struct sta_job *job = &world->model->jobs[world->model->epochs[rank].step_first + step];
+    const struct sta_model_job *job = &world->model->jobs[world->model->epochs[rank].step_first + step];
     const double *f = world->scenario->factors;
     return times(job->storage, f[STA_FACTOR_STORAGE]) + times(job->preprocess, f[STA_FACTOR_PREPROCESS]) +
            times(job->te - job->storage - job->preprocess, f[STA_FACTOR_OTHER]);
@@ -151,7 +152,7 @@ static int64_t cost(const struct world *world, size_t rank, size_t step)
 
 static int64_t up(const struct world *world, size_t rank, size_t worker)
 {
-    const struct sta_epoch *epoch = &world->model->epochs[rank];
+    const struct sta_model_epoch *epoch = &world->model->epochs[rank];
     size_t last = worker < epoch->up_count ? worker : epoch->up_count - 1;
     int64_t shifted = world->model->ups[epoch->up_first + last] +
                       ((int64_t)world->n - (int64_t)epoch->workers) * epoch->pitch;
@@ -162,7 +163,7 @@ static int64_t up(const struct world *world, size_t rank, size_t worker)
 static void let_work(struct world *world, size_t rank, size_t w)
 {
     struct worker *worker = &world->workers[rank][w];
-    const struct sta_rank *known = &world->model->ranks[rank];
+    const struct sta_model_rank *known = &world->model->ranks[rank];
     if (worker->working || worker->head == worker->tail)
         return;
     const size_t batch = worker->queue[worker->head];
@@ -186,7 +187,7 @@ static void send_index(struct world *world, size_t rank, size_t batch, int64_t t
 
 static void hand_over(struct world *world, size_t rank, size_t step)
 {
-    const struct sta_rank *known = &world->model->ranks[rank];
+    const struct sta_model_rank *known = &world->model->ranks[rank];
     const int64_t first = world->model->epochs[rank].first_hand;
     const int64_t hand = step > 0 || first == STA_WITHOUT ? known->hand : first;
     const int64_t there = world->steps[rank][step].asked + known->get,
@@ -196,8 +197,8 @@ static void hand_over(struct world *world, size_t rank, size_t step)
 
 static void release(struct world *world, size_t rank, size_t step, int64_t time)
 {
-    const struct sta_epoch *epoch = &world->model->epochs[rank];
-    const struct sta_step *own = &world->model->steps[epoch->step_first + step];
+    const struct sta_model_epoch *epoch = &world->model->epochs[rank];
+    const struct sta_model_step *own = &world->model->steps[epoch->step_first + step];
     world->steps[rank][step].released = time;
     if (step + 1 < epoch->step_count)
         at(world, time + times(own->checkpoint, world->scenario->factors[STA_FACTOR_CHECKPOINT]) + own->post,
@@ -212,7 +213,7 @@ static void handle(struct world *world, const struct event *event)
         send_index(world, r, k, event->time);
         return;
     }
-    const struct sta_step *own = &model->steps[model->epochs[r].step_first + k];
+    const struct sta_model_step *own = &model->steps[model->epochs[r].step_first + k];
     struct sta_simulated_step *step = &world->steps[r][k];
     struct worker *worker = &world->workers[r][k % world->n];
     switch (event->kind) {
@@ -256,7 +257,7 @@ static void run_world(struct world *world)
 {
     const struct sta_model *model = world->model;
     for (size_t r = 0; r < model->rank_count; r++) {
-        const struct sta_epoch *epoch = &model->epochs[r];
+        const struct sta_model_epoch *epoch = &model->epochs[r];
         int64_t ask = epoch->ask + ((int64_t)world->n - (int64_t)epoch->workers) * epoch->pitch;
         for (size_t k = 0; k < epoch->step_count; k++)
             world->ready[r][k] = -1;
@@ -353,11 +354,11 @@ static int64_t time_of(const struct sta_model *model, struct sta_scenario scenar
  * batches of 2, 1, 1, 2 take two workers 3 (2 + 1 and 1 + 2) and three workers 4 (2 + 2, 1 and 1). */
 Test(pipeline, more_workers_may_be_slower_where_batches_differ)
 {
-    struct sta_job jobs[] = {{.te = 2}, {.te = 1}, {.te = 1}, {.te = 2}};
-    struct sta_step steps[4] = {0};
-    struct sta_rank rank = {.epoch_count = 1};
+    struct sta_model_job jobs[] = {{.te = 2}, {.te = 1}, {.te = 1}, {.te = 2}};
+    struct sta_model_step steps[4] = {0};
+    struct sta_model_rank rank = {.epoch_count = 1};
     int64_t up = 0;
-    struct sta_epoch epoch = {.step_count = 4, .workers = 2, .first_hand = STA_WITHOUT, .up_count = 1};
+    struct sta_model_epoch epoch = {.step_count = 4, .workers = 2, .first_hand = STA_WITHOUT, .up_count = 1};
     struct sta_model model = {.loader = STA_LOADER_ROUND_ROBIN,
                               .workers = 2,
                               .prefetch = 2,
@@ -395,7 +396,7 @@ Test(pipeline, more_workers_without_start_up_are_never_slower_for_equal_batches)
         for (size_t r = 0; r < model->rank_count; r++)
             model->epochs[r].pitch = 0;
         for (size_t j = 0; j < model->job_count; j++)
-            model->jobs[j] = (struct sta_job){.te = 9000, .storage = 4000};
+            model->jobs[j] = (struct sta_model_job){.te = 9000, .storage = 4000};
         for (uint32_t workers = 1; workers <= WORKERS; workers++) {
             struct sta_scenario scenario = sta_scenario_unchanged;
             struct sta_simulation simulation;

@@ -25,7 +25,7 @@ void sta_group_cursor_go(struct sta_group_cursor *cursor, uint32_t place)
 }
 
 void sta_group_cursor_init_run(struct sta_group_cursor *cursor, const struct sta_group_order *order,
-                               const struct sta_run *run, size_t buffer)
+                               const struct sta_group_run *run, size_t buffer)
 {
     const struct sta_shape *shape = order->shape;
     *cursor = (struct sta_group_cursor){.order = order, .run = run};
@@ -62,7 +62,7 @@ static int pass_over(struct sta_group_cursor *cursor, struct sta_error *err)
 
 static void read_record(struct sta_group_cursor *cursor, const uint8_t *bytes)
 {
-    const struct sta_run *run = cursor->run;
+    const struct sta_group_run *run = cursor->run;
     const struct sta_shape *shape = run->shape;
     const uint64_t *words = (const void *)bytes;
     const uint64_t *counts = (const void *)(bytes + run->layout.words * sizeof *words + shape->record);

@@ -21,7 +21,7 @@ struct sta_group_cursor {
     struct sta_list_view *lists; /* by list of the shape */
     /* one of the two */
     const struct sta_sorted_table *table;
-    const struct sta_run *run;
+    const struct sta_group_run *run;
     struct sta_stream_reader reader;
     uint64_t *own_words;
 };
@@ -32,7 +32,7 @@ void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct s
 void sta_group_cursor_go(struct sta_group_cursor *cursor, uint32_t place);
 /** All of a run, before its first group.  @buffer: bytes held per stream, at least. */
 void sta_group_cursor_init_run(struct sta_group_cursor *cursor, const struct sta_group_order *order,
-                               const struct sta_run *run, size_t buffer);
+                               const struct sta_group_run *run, size_t buffer);
 void sta_group_cursor_fini(struct sta_group_cursor *cursor);
 /** To the next group of a run.  Values of the present one that were not looked at are passed over. */
 STA_MUSTCHECK int sta_group_cursor_next(struct sta_group_cursor *cursor, struct sta_error *err);

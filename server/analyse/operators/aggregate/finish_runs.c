@@ -10,11 +10,11 @@
 
 /* Runs in the order in which they are to be merged; those that merging made come at the end. */
 struct queue {
-    struct sta_run **runs;
+    struct sta_group_run **runs;
     size_t first, count, capacity;
 };
 
-static void push(struct queue *queue, struct sta_run *run)
+static void push(struct queue *queue, struct sta_group_run *run)
 {
     STA_GROW(queue->runs, queue->capacity, queue->count + 1);
     queue->runs[queue->count++] = run;
@@ -125,7 +125,7 @@ static int write_groups(struct sta_run_writer *writer, struct sta_group_merge *m
 static int merge_to_run(struct sta_group_finish *finish, struct queue *queue, size_t count,
                         struct sta_spill *spill, struct sta_error *err)
 {
-    struct sta_run *run = NULL;
+    struct sta_group_run *run = NULL;
     struct sta_run_writer writer;
     struct sta_group_merge merge;
     struct sta_group_cursor *cursors = sta_alloc_array(count, sizeof *cursors);

@@ -64,9 +64,6 @@ static inline bool sta_agg_is_value(enum sta_type type, uint64_t value)
     return type == STA_TYPE_FLOAT ? number - number == 0 : type != STA_TYPE_BOOL || value <= 1;
 }
 
-/** By aggregate and type. */
-const struct sta_agg_function *sta_agg_function_of(const struct sta_primitive *primitive);
-
 extern const struct sta_agg_function sta_agg_count, sta_agg_sum, sta_agg_mean, sta_agg_moments;
 extern const struct sta_agg_function sta_agg_least_integer, sta_agg_least_number, sta_agg_least_text;
 extern const struct sta_agg_function sta_agg_greatest_integer, sta_agg_greatest_number, sta_agg_greatest_text;

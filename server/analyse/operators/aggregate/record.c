@@ -31,7 +31,7 @@ static const struct sta_agg_function *by_type(enum sta_type type, const struct s
     return type == STA_TYPE_FLOAT ? number : integer;
 }
 
-const struct sta_agg_function *sta_agg_function_of(const struct sta_primitive *primitive)
+static const struct sta_agg_function *function_of(const struct sta_primitive *primitive)
 {
     enum sta_type type = primitive->types[0];
     switch (primitive->aggregate) {
@@ -139,7 +139,7 @@ static void init_call(struct sta_shape *shape, uint32_t number, const struct sta
     } else if (arguments == 2) {
         call->other = first + 1;
     }
-    call->function = sta_agg_function_of(&call->primitive);
+    call->function = function_of(&call->primitive);
     STA_ASSERT(call->function != NULL); /* nothing adds texts up */
     call->offset = shape->record;
     shape->record += call->function->size;

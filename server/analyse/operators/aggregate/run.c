@@ -8,7 +8,7 @@
 
 #define TABLE_BUFFER ((size_t)64 << 10)
 
-void sta_run_destroy(struct sta_run *run)
+void sta_run_destroy(struct sta_group_run *run)
 {
     if (run == NULL)
         return;
@@ -23,7 +23,7 @@ void sta_run_destroy(struct sta_run *run)
 
 static int flush(struct sta_stream_writer *writer, struct sta_error *err)
 {
-    struct sta_stream *stream = writer->stream;
+    struct sta_run_stream *stream = writer->stream;
     uint64_t offset = sta_spill_size(writer->spill);
     if (writer->used == 0)
         return STA_OK;
@@ -59,7 +59,7 @@ static int put(struct sta_stream_writer *writer, const void *bytes, size_t size,
 }
 
 void sta_stream_reader_init(struct sta_stream_reader *reader, const struct sta_spill *spill,
-                            const struct sta_stream *stream, size_t capacity)
+                            const struct sta_run_stream *stream, size_t capacity)
 {
     *reader = (struct sta_stream_reader){.spill = spill, .stream = stream, .capacity = capacity};
     if (stream->count > 0)
@@ -103,7 +103,7 @@ void sta_run_writer_init(struct sta_run_writer *writer, const struct sta_shape *
                          const struct sta_key_layout *layout, bool ordered, struct sta_spill *spill,
                          size_t buffer)
 {
-    struct sta_run *run = sta_alloc(sizeof *run);
+    struct sta_group_run *run = sta_alloc(sizeof *run);
     run->shape = shape;
     run->spill = spill;
     run->layout = *layout;
@@ -139,7 +139,7 @@ int sta_run_writer_add_group(struct sta_run_writer *writer, const uint64_t *word
     return rc;
 }
 
-int sta_run_writer_finish(struct sta_run_writer *writer, struct sta_run **run, struct sta_error *err)
+int sta_run_writer_finish(struct sta_run_writer *writer, struct sta_group_run **run, struct sta_error *err)
 {
     int rc = flush(&writer->records, err);
     for (size_t l = 0; rc == 0 && l < writer->run->shape->list_count; l++)
@@ -192,7 +192,7 @@ static int write_places(struct sta_run_writer *writer, const struct sta_sorted_t
     return rc;
 }
 
-int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill, struct sta_run **run,
+int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill, struct sta_group_run **run,
                         struct sta_error *err)
 {
     struct sta_group_order order;

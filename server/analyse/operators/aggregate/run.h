@@ -10,43 +10,43 @@
 #include "analyse/operators/spill.h"
 
 /* Bytes that lie in a spill file in pieces. */
-struct sta_stream {
+struct sta_run_stream {
     struct sta_stream_piece {
         uint64_t offset, size;
     } * pieces;
     size_t count, capacity;
 };
 
-struct sta_run {
+struct sta_group_run {
     const struct sta_shape *shape;
     const struct sta_spill *spill;
     struct sta_key_layout layout;
     bool ordered; /* the layout is that of the merge: words are in its order already */
     struct sta_key_range ranges[STA_MOST_KEY_FIELDS]; /* of what occurs */
-    struct sta_stream records;
-    struct sta_stream *lists; /* by list of the shape.  Words of texts are their numbers */
+    struct sta_run_stream records;
+    struct sta_run_stream *lists; /* by list of the shape.  Words of texts are their numbers */
 };
-void sta_run_destroy(struct sta_run *run); /* NULL allowed */
+void sta_run_destroy(struct sta_group_run *run); /* NULL allowed */
 
-static inline size_t sta_run_record_bytes(const struct sta_run *run)
+static inline size_t sta_run_record_bytes(const struct sta_group_run *run)
 {
     return (run->layout.words + run->shape->list_count) * sizeof(uint64_t) + run->shape->record;
 }
 
 /** Writes a table as a run. */
 STA_MUSTCHECK int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill,
-                                      struct sta_run **run, struct sta_error *err);
+                                      struct sta_group_run **run, struct sta_error *err);
 
 /* ---- writing group by group */
 
 struct sta_stream_writer {
     struct sta_spill *spill;
-    struct sta_stream *stream;
+    struct sta_run_stream *stream;
     uint8_t *bytes;
     size_t used, capacity;
 };
 struct sta_run_writer {
-    struct sta_run *run;
+    struct sta_group_run *run;
     struct sta_stream_writer records, *lists;
     size_t list_count;
     uint64_t *counts; /* by list: values of the present group */
@@ -61,7 +61,7 @@ STA_MUSTCHECK int sta_run_writer_add_values(struct sta_run_writer *writer, size_
 STA_MUSTCHECK int sta_run_writer_add_group(struct sta_run_writer *writer, const uint64_t *words,
                                            const uint8_t *record, struct sta_error *err);
 /** Writes what is held.  Return: 0 and the run in *run, or why not. */
-STA_MUSTCHECK int sta_run_writer_finish(struct sta_run_writer *writer, struct sta_run **run,
+STA_MUSTCHECK int sta_run_writer_finish(struct sta_run_writer *writer, struct sta_group_run **run,
                                         struct sta_error *err);
 void sta_run_writer_fini(struct sta_run_writer *writer);
 
@@ -69,14 +69,14 @@ void sta_run_writer_fini(struct sta_run_writer *writer);
 
 struct sta_stream_reader {
     const struct sta_spill *spill;
-    const struct sta_stream *stream;
+    const struct sta_run_stream *stream;
     size_t piece;    /* that comes next .. */
     uint64_t inside; /* .. and how much of it was read */
     uint8_t *bytes;
     size_t at, used, capacity;
 };
 void sta_stream_reader_init(struct sta_stream_reader *reader, const struct sta_spill *spill,
-                            const struct sta_stream *stream, size_t capacity);
+                            const struct sta_run_stream *stream, size_t capacity);
 void sta_stream_reader_fini(struct sta_stream_reader *reader);
 /** Makes that at least @need bytes are at bytes + at, unless the stream ends; as many more as fit come
  * along. */

@@ -165,7 +165,7 @@ static int put_table(struct writing *writing, struct sta_group_table *table, str
     return rc;
 }
 
-static int put_run(struct writing *writing, const struct sta_run *run, struct sta_error *err)
+static int put_run(struct writing *writing, const struct sta_group_run *run, struct sta_error *err)
 {
     struct sta_group_cursor cursor;
     sta_group_cursor_init_run(&cursor, writing->order, run, RUN_BUFFER);

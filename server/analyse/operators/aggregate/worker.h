@@ -32,7 +32,7 @@ struct sta_group_worker {
     uint32_t *kept, *groups;        /* of a minibatch */
     uint8_t **states;               /* likewise */
     struct sta_exact_terms terms;
-    struct sta_run **runs;
+    struct sta_group_run **runs;
     size_t run_count, run_capacity;
     struct sta_spill *spill; /* NULL: nothing was written */
     uint64_t rows, memory;   /* taken; bytes held at most */

@@ -17,7 +17,9 @@ static void read_dropna(struct sta_maker *maker)
                    sta_document_kind(dropna));
 }
 
-void sta_make_keys(struct sta_maker *maker, const struct sta_document *list, const char *pointer, bool single)
+/* Key columns of group_by or, with @single, value_counts; and dropna. */
+static void make_keys(struct sta_maker *maker, const struct sta_document *list, const char *pointer,
+                      bool single)
 {
     struct sta_plan_stage *stage = maker->stage;
     struct sta_items items = sta_items_read(maker, list, pointer, single);
@@ -36,8 +38,8 @@ void sta_make_group_by(struct sta_maker *maker)
 {
     const struct sta_document *group_by = sta_stage_member(maker, "group_by");
     if (group_by != NULL)
-        sta_make_keys(maker, group_by, sta_point_member(maker, "group_by"),
-                      group_by->type == STA_DOCUMENT_OBJECT);
+        make_keys(maker, group_by, sta_point_member(maker, "group_by"),
+                  group_by->type == STA_DOCUMENT_OBJECT);
 }
 
 /* ---- what is gathered */
@@ -201,8 +203,7 @@ void sta_make_value_counts(struct sta_maker *maker)
     if (sta_stage_member(maker, "group_by") != NULL)
         sta_refuse(maker, STA_EINPUT, sta_point_member(maker, "group_by"),
                    "value_counts names the keys itself");
-    sta_make_keys(maker, sta_stage_member(maker, "value_counts"), sta_point_member(maker, "value_counts"),
-                  true);
+    make_keys(maker, sta_stage_member(maker, "value_counts"), sta_point_member(maker, "value_counts"), true);
     if (maker->failed)
         return;
     sta_make_count(maker);

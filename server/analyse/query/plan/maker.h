@@ -104,9 +104,6 @@ void sta_check_stage_members(struct sta_maker *maker);
 void sta_make_stage(struct sta_maker *maker, const struct sta_schema *input);
 
 /* groups.c */
-/** Key columns of group_by or, with @single, value_counts; and dropna. */
-void sta_make_keys(struct sta_maker *maker, const struct sta_document *list, const char *pointer,
-                   bool single);
 /** Those of group_by, if it is asked for. */
 void sta_make_group_by(struct sta_maker *maker);
 void sta_open_aggregates(struct sta_maker *maker, struct sta_aggregates *aggregates);

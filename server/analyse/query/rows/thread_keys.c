@@ -75,8 +75,7 @@ static int compare_parts(const struct part *a, const struct part *b)
         return (a->value > b->value) - (a->value < b->value);
     if (a->value == b->value)
         return 0;
-    const int order = memcmp(a->text.bytes, b->text.bytes, STA_MIN(a->text.length, b->text.length));
-    return order != 0 ? order : (a->text.length > b->text.length) - (a->text.length < b->text.length);
+    return sta_text_order(a->text, b->text);
 }
 
 static int by_combination(const void *left, const void *right, void *context)

@@ -25,7 +25,7 @@ static void set_text(struct sta_table *table, const char *column, size_t row, st
     sta_buffer_clear(text);
 }
 
-static int set_top(struct describing *describing, size_t row, const struct sta_tally *tally,
+static int set_top(struct describing *describing, size_t row, const struct sta_column_tally *tally,
                    struct sta_error *err)
 {
     struct sta_buffer text;
@@ -48,7 +48,8 @@ static int set_top(struct describing *describing, size_t row, const struct sta_t
 }
 
 /* The least or the largest value, as text. */
-static void set_extreme(struct sta_table *table, size_t row, const struct sta_tally *tally, bool largest)
+static void set_extreme(struct sta_table *table, size_t row, const struct sta_column_tally *tally,
+                        bool largest)
 {
     const uint64_t value = largest ? tally->count - 1 : 0;
     struct sta_buffer text;
@@ -69,7 +70,7 @@ static void set_extreme(struct sta_table *table, size_t row, const struct sta_ta
     sta_buffer_fini(&text);
 }
 
-static int set_row(void *self, size_t number, const struct sta_tally *tally, struct sta_error *err)
+static int set_row(void *self, size_t number, const struct sta_column_tally *tally, struct sta_error *err)
 {
     struct describing *describing = self;
     struct sta_table *table = describing->table;

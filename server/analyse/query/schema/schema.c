@@ -10,7 +10,7 @@
 struct pass {
     const uint32_t *columns;
     size_t count;
-    struct sta_tally tallies[COLUMNS_PER_PASS];
+    struct sta_column_tally tallies[COLUMNS_PER_PASS];
 };
 
 static int update(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)

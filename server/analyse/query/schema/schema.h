@@ -8,7 +8,7 @@
 /* Takes what a column holds; @number: place among the columns that were asked for. */
 struct sta_tally_output {
     void *self;
-    int (*take)(void *self, size_t number, const struct sta_tally *tally, struct sta_error *err);
+    int (*take)(void *self, size_t number, const struct sta_column_tally *tally, struct sta_error *err);
 };
 
 /**

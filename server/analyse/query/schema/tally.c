@@ -5,8 +5,8 @@
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
-int sta_tally_init(struct sta_tally *tally, enum sta_type type, size_t most, const struct sta_budget *budget,
-                   struct sta_error *err)
+int sta_tally_init(struct sta_column_tally *tally, enum sta_type type, size_t most,
+                   const struct sta_budget *budget, struct sta_error *err)
 {
     static const struct sta_primitive rows = {.aggregate = STA_AGGREGATE_ROWS};
     const struct sta_primitive ends[] = {{.aggregate = STA_AGGREGATE_MIN, .types = {type}},
@@ -20,7 +20,7 @@ int sta_tally_init(struct sta_tally *tally, enum sta_type type, size_t most, con
                                                   .most_groups = type == STA_TYPE_INT ? most + 1 : 0};
     const struct sta_aggregation_spec range = {.primitives = ends, .primitive_count = STA_COUNT_OF(ends)};
     int rc = STA_OK;
-    *tally = (struct sta_tally){.type = type, .most = most};
+    *tally = (struct sta_column_tally){.type = type, .most = most};
     if (type != STA_TYPE_FLOAT)
         rc = sta_aggregation_create(&by_value, budget, NULL, &tally->by_value, err);
     if (rc == 0 && (type == STA_TYPE_INT || type == STA_TYPE_FLOAT))
@@ -28,15 +28,15 @@ int sta_tally_init(struct sta_tally *tally, enum sta_type type, size_t most, con
     return rc;
 }
 
-void sta_tally_fini(struct sta_tally *tally)
+void sta_tally_fini(struct sta_column_tally *tally)
 {
     sta_aggregation_table_fini(&tally->values);
     sta_aggregation_destroy(tally->by_value);
     sta_aggregation_destroy(tally->range);
 }
 
-int sta_tally_add(struct sta_tally *tally, unsigned worker, const struct sta_vector *vector, uint32_t rows,
-                  struct sta_error *err)
+int sta_tally_add(struct sta_column_tally *tally, unsigned worker, const struct sta_vector *vector,
+                  uint32_t rows, struct sta_error *err)
 {
     const struct sta_aggregation_input input = {.count = rows, .keys = vector, .arguments = vector};
     const bool by_value = tally->by_value != NULL && !sta_aggregation_is_full(tally->by_value);
@@ -44,7 +44,7 @@ int sta_tally_add(struct sta_tally *tally, unsigned worker, const struct sta_vec
 }
 
 /* The group without a value, which is the last, is no value. */
-static void take_values(struct sta_tally *tally)
+static void take_values(struct sta_column_tally *tally)
 {
     const struct sta_aggregation_table *values = &tally->values;
     const struct sta_vector *key = &values->keys[0];
@@ -59,7 +59,7 @@ static void take_values(struct sta_tally *tally)
     tally->largest = tally->any ? key->integers[tally->count - 1] : 0;
 }
 
-static void take_range(struct sta_tally *tally, const struct sta_aggregation_table *range)
+static void take_range(struct sta_column_tally *tally, const struct sta_aggregation_table *range)
 {
     const struct sta_vector *least = &range->values[0], *largest = &range->values[1];
     tally->missing += sta_aggregation_figures(tally->range).rows - (uint64_t)range->values[2].integers[0];
@@ -75,7 +75,7 @@ static void take_range(struct sta_tally *tally, const struct sta_aggregation_tab
     tally->any = true;
 }
 
-int sta_tally_finish(struct sta_tally *tally, struct sta_error *err)
+int sta_tally_finish(struct sta_column_tally *tally, struct sta_error *err)
 {
     struct sta_aggregation_table range = {.rows = 0};
     int rc = STA_OK;
@@ -93,13 +93,13 @@ int sta_tally_finish(struct sta_tally *tally, struct sta_error *err)
 
 static int more_frequent(const void *left, const void *right, void *context)
 {
-    const struct sta_tally *tally = context;
+    const struct sta_column_tally *tally = context;
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     const int64_t of_a = sta_tally_frequency(tally, a), of_b = sta_tally_frequency(tally, b);
     return of_a != of_b ? (of_a < of_b ? 1 : -1) : (a > b) - (a < b);
 }
 
-uint64_t *sta_tally_by_frequency(const struct sta_tally *tally, const struct sta_budget *budget,
+uint64_t *sta_tally_by_frequency(const struct sta_column_tally *tally, const struct sta_budget *budget,
                                  struct sta_error *err)
 {
     uint64_t *values =

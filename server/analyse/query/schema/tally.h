@@ -8,7 +8,7 @@
 
 #include "analyse/operators/aggregate.h"
 
-struct sta_tally {
+struct sta_column_tally {
     enum sta_type type;
     size_t most;
     struct sta_aggregation *by_value; /* NULL: of FLOAT */
@@ -25,26 +25,26 @@ struct sta_tally {
 };
 
 /** @most: distinct integers that are counted.  Fini also after a failure. */
-STA_MUSTCHECK int sta_tally_init(struct sta_tally *tally, enum sta_type type, size_t most,
+STA_MUSTCHECK int sta_tally_init(struct sta_column_tally *tally, enum sta_type type, size_t most,
                                  const struct sta_budget *budget, struct sta_error *err);
-void sta_tally_fini(struct sta_tally *tally);
+void sta_tally_fini(struct sta_column_tally *tally);
 /** Counts the first @rows rows.  Context: worker @worker, one call at a time each. */
-STA_MUSTCHECK int sta_tally_add(struct sta_tally *tally, unsigned worker, const struct sta_vector *vector,
-                                uint32_t rows, struct sta_error *err);
+STA_MUSTCHECK int sta_tally_add(struct sta_column_tally *tally, unsigned worker,
+                                const struct sta_vector *vector, uint32_t rows, struct sta_error *err);
 /** No more rows come. */
-STA_MUSTCHECK int sta_tally_finish(struct sta_tally *tally, struct sta_error *err);
+STA_MUSTCHECK int sta_tally_finish(struct sta_column_tally *tally, struct sta_error *err);
 /** Numbers of the distinct values, most frequent first, then by value.  Charged; sta_account_free it.  NULL:
  * STA_ENOMEM, STA_ELIMIT, STA_ECANCELLED, .. */
-STA_MUSTCHECK uint64_t *sta_tally_by_frequency(const struct sta_tally *tally, const struct sta_budget *budget,
-                                               struct sta_error *err);
+STA_MUSTCHECK uint64_t *sta_tally_by_frequency(const struct sta_column_tally *tally,
+                                               const struct sta_budget *budget, struct sta_error *err);
 
-static inline int64_t sta_tally_frequency(const struct sta_tally *tally, uint64_t value)
+static inline int64_t sta_tally_frequency(const struct sta_column_tally *tally, uint64_t value)
 {
     return tally->values.values[0].integers[value];
 }
 
 /** A value of TEXT. */
-static inline struct sta_text sta_tally_text(const struct sta_tally *tally, uint64_t value)
+static inline struct sta_text sta_tally_text(const struct sta_column_tally *tally, uint64_t value)
 {
     return sta_dictionary_text(tally->values.keys[0].texts, tally->values.keys[0].codes[value]);
 }

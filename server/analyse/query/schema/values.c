@@ -44,7 +44,7 @@ struct listing {
 };
 
 /* Integers are looked at in decimal. */
-static bool is_listed(const struct sta_tally *tally, uint64_t value, const char *prefix)
+static bool is_listed(const struct sta_column_tally *tally, uint64_t value, const char *prefix)
 {
     const struct sta_vector *key = &tally->values.keys[0];
     char decimal[24];
@@ -59,7 +59,7 @@ static bool is_listed(const struct sta_tally *tally, uint64_t value, const char 
     return begins_with(text, prefix, strlen(prefix));
 }
 
-static void fill(const struct listing *listing, const struct sta_tally *tally, const uint64_t *values,
+static void fill(const struct listing *listing, const struct sta_column_tally *tally, const uint64_t *values,
                  size_t count)
 {
     const size_t rows = STA_MIN(count, listing->most);
@@ -81,7 +81,7 @@ static void fill(const struct listing *listing, const struct sta_tally *tally, c
     }
 }
 
-static int list_values(void *self, size_t number, const struct sta_tally *tally, struct sta_error *err)
+static int list_values(void *self, size_t number, const struct sta_column_tally *tally, struct sta_error *err)
 {
     const struct listing *listing = self;
     size_t count = 0;

@@ -268,7 +268,7 @@ Test(exact_additive, no_byte_of_a_huge_transfer_is_lost_between_bins)
     int64_t sum = 0;
     cr_assert(sta_exact_part_of(&bins, 5, g * BINS - 3, &part));
     sta_exact_part_bins(&bins, &part);
-    struct sta_share share = sta_share_begin(&bins, &part, 5, g * BINS - 8, size);
+    struct sta_bin_share share = sta_share_begin(&bins, &part, 5, g * BINS - 8, size);
     for (size_t b = 0; b < BINS; b++) {
         int64_t bytes = sta_share_next(&share, b);
         sum += bytes;

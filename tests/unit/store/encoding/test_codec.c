@@ -57,14 +57,14 @@ static void fixture_fini(struct fixture *fixture)
     free(fixture->thread);
 }
 
-static void encode(struct fixture *fixture, struct sta_plan *plan, uint32_t count)
+static void encode(struct fixture *fixture, struct sta_encoding_plan *plan, uint32_t count)
 {
     struct sta_values values = sta_values_of(fixture->in, count, fixture->narrow);
     sta_buffer_clear(&fixture->bytes);
     sta_encode_stream(fixture->encoder, plan, &values, &fixture->keys, &fixture->bytes);
 }
 
-static const struct sta_distinct *encode_keys(struct fixture *fixture, struct sta_plan *plan)
+static const struct sta_distinct *encode_keys(struct fixture *fixture, struct sta_encoding_plan *plan)
 {
     struct sta_values values = sta_values_of(fixture->in, STA_BLOCK_ROWS, fixture->narrow);
     sta_buffer_clear(&fixture->bytes);
@@ -74,7 +74,7 @@ static const struct sta_distinct *encode_keys(struct fixture *fixture, struct st
 /* Return: size of the stream; its transform in *transform. */
 static size_t there_and_back(struct fixture *fixture, uint32_t count, unsigned *transform)
 {
-    struct sta_plan plan = {0};
+    struct sta_encoding_plan plan = {0};
     encode(fixture, &plan, count);
     const unsigned char *data = (const unsigned char *)fixture->bytes.data;
     struct sta_cursor in = {.at = data, .end = data + fixture->bytes.size};
@@ -133,7 +133,7 @@ CASES(X)
 Test(codec, a_plan_that_stops_fitting_is_given_up)
 {
     struct fixture fixture;
-    struct sta_plan plan = {0};
+    struct sta_encoding_plan plan = {0};
     fixture_init(&fixture);
     for (int block = 0; block < 20; block++) {
         for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
@@ -150,7 +150,7 @@ Test(codec, a_plan_that_stops_fitting_is_given_up)
 Test(codec, keys_come_back_as_places_in_the_dictionary)
 {
     struct fixture fixture;
-    struct sta_plan plan = {0};
+    struct sta_encoding_plan plan = {0};
     const struct sta_distinct *keys;
     uint16_t *index = sta_alloc_array(STA_BLOCK_ROWS, sizeof *index),
              *made = sta_alloc_array(STA_BLOCK_ROWS, sizeof *made);
