@@ -53,7 +53,7 @@ function queryPicture(trace, bar) {
     session().then(
         ({ role }) => {
             editor = role !== 'viewer';
-            if (editor && !closed && shownGranularity > 0) update(here(), shownGranularity);
+            if (editor && !closed && shownGranularity > 0) card.update(here(), shownGranularity);
         },
         () => {},
     );
