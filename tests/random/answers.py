@@ -74,6 +74,11 @@ def parameter_of(request, pointer):
     return "/" + "/".join(parts)
 
 
+def names_unknown_function(want, got):
+    """the daemon names an unknown function before what is wrong behind its name; the oracle reads on first"""
+    return str(got.get("detail")).startswith("unknown function ") and got.get("position", 0) < want.get("position", 0)
+
+
 def difference(request, want, status, got):
     """(kind, sentence), or None. @want: the oracle's answer or problem document"""
     if "status" in want:
@@ -81,7 +86,7 @@ def difference(request, want, status, got):
             return "status", f"{status}, not {want['status']} at {want['parameter']} {want.get('position', '')}: {want['detail']}"
         want = {**want, "parameter": parameter_of(request, want["parameter"])}
         for key in ("parameter", "position"):
-            if key in want and got.get(key) != want[key]:
+            if key in want and got.get(key) != want[key] and not (key == "position" and names_unknown_function(want, got)):
                 return key, f"{key} {got.get(key)!r}, not {want[key]!r} ({want['detail']}); the daemon says: {got.get('detail')}"
         return None if got.get("detail") else ("detail", "no detail")
     if status != 200:
