@@ -18,7 +18,7 @@ def main():
             sys.exit(f"{file}: a schema needs an example")
         rows.append(f'    {{"{file.stem}",\n        {c_text(schema)},\n        {c_text(schema["examples"][0])}}},')
     pathlib.Path(output).write_text(
-        '#include "serve/schemas.h"\n\nconst struct sta_schema_text sta_schemas[] = {\n' + "\n".join(rows)
+        '#include "serve/api/schemas.h"\n\nconst struct sta_schema_text sta_schemas[] = {\n' + "\n".join(rows)
         + "\n};\nconst size_t sta_schema_count = sizeof sta_schemas / sizeof *sta_schemas;\n")
 
 

@@ -7,8 +7,8 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/parallel.h"
-#include "serve/routes.h"
-#include "serve/views.h"
+#include "serve/api/routes.h"
+#include "serve/answers/views.h"
 
 #define IO_THREADS 4
 #define IO_TASKS_WAITING 1000

@@ -9,12 +9,12 @@
 
 #include "common/number.h"
 #include "common/memory.h"
-#include "serve/body.h"
-#include "serve/body_reader.h"
-#include "serve/cursor.h"
-#include "serve/parameters.h"
-#include "serve/request.h"
-#include "serve/tokens.h"
+#include "serve/api/body.h"
+#include "serve/http/body_reader.h"
+#include "serve/answers/cursor.h"
+#include "serve/api/parameters.h"
+#include "serve/http/request.h"
+#include "serve/api/tokens.h"
 
 static void fuzz_target(char *text)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/query/plan.h"
-#include "serve/document_json.h"
+#include "serve/formats/document_json.h"
 
 #define ROWS 3
 

@@ -9,10 +9,11 @@
 #include "common/memory.h"
 
 #define WHAT "the statistics of the timeline"
-#define MOST_PART_EVENTS 1048576 /* whose intervals are held at a time, about; fewer if the memory is small  \
-                                  */
-#define SPAN_BYTES 256           /* that an event takes in this, at most: in lists that grow and are sorted */
-#define SAMPLED 256              /* events for each one that is looked at to find where parts begin */
+#define MOST_PART_EVENTS                                                                                     \
+    1048576            /* whose intervals are held at a time, about; fewer if the memory is small            \
+                        */
+#define SPAN_BYTES 256 /* that an event takes in this, at most: in lists that grow and are sorted */
+#define SAMPLED 256    /* events for each one that is looked at to find where parts begin */
 
 /* The union of intervals that come part by part of time. */
 struct busy {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/sources/columns.h"
-#include "serve/document_json.h"
+#include "serve/formats/document_json.h"
 
 static const struct sta_schema_column columns[] = {
 #define X(name, type, unit, caseless, ticks_of) {#name, STA_TYPE_##type, unit, caseless, ticks_of, 0},

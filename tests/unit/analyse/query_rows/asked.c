@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/buffer.h"
-#include "serve/document_json.h"
+#include "serve/formats/document_json.h"
 
 void asked_init(struct asked *asked)
 {

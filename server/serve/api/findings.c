@@ -1,0 +1,450 @@
+/* Why a run is slow: utilisation, stragglers, access patterns, findings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/api/findings_json.h"
+
+#define RUN_VALUES (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
+
+static struct sta_overlap_question question_of(const struct sta_view *view)
+{
+    return (struct sta_overlap_question){.snapshot = view->snapshot,
+                                         .presets = view->presets,
+                                         .label = view->traces[0].label,
+                                         .trace_preset = view->preset,
+                                         .request = view->document};
+}
+
+int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
+                           struct sta_error *err)
+{
+    struct sta_buffer list;
+    for (const struct sta_document *member = view->document->first; member != NULL; member = member->next) {
+        size_t i = 0;
+        while (i < count && strcmp(known[i], member->name) != 0)
+            i++;
+        if (i < count)
+            continue;
+        sta_buffer_init(&list);
+        for (i = 0; i < count; i++)
+            sta_put_format(&list, "%s%s", i > 0 ? ", " : "", known[i]);
+        sta_put_char(&list, '\0');
+        char pointer[sizeof err->parameter];
+        snprintf(pointer, sizeof pointer, "/%.200s", member->name);
+        sta_fail(err, STA_EINPUT, "There is no member \"%.60s\" here; allowed: %s", member->name, list.data);
+        sta_buffer_fini(&list);
+        return sta_at(err, pointer, -1);
+    }
+    return STA_OK;
+}
+
+static void put_objects(struct sta_buffer *out, const char *member, const struct sta_table *table)
+{
+    sta_put_member(out, member);
+    sta_put_table_objects(out, table);
+}
+
+/* ---- utilisation */
+
+static int result_utilisation(struct sta_view *view, const struct sta_budget *budget,
+                              struct sta_result **result, struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_utilisation_answer answer;
+    int status = sta_utilisation_run(&question, budget, &answer, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_table rows = answer.rows;
+    answer.rows = (struct sta_table){0};
+    *result = sta_result_of_table(&rows, NULL, NULL);
+    (*result)->member = "rows";
+    struct sta_buffer *out = &(*result)->head;
+    sta_put_facts(out, &answer.facts);
+    sta_put_member_text(out, "verdict", answer.verdict);
+    sta_put_member_text(out, "verdict_dlio", answer.verdict_dlio);
+    put_objects(out, "epochs", &answer.epochs);
+    put_objects(out, "per_rank", &answer.per_rank);
+    sta_utilisation_answer_fini(&answer);
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_utilisation = {
+    .name = "utilisation",
+    .labelled = true,
+    .document_values = RUN_VALUES | STA_HAS(GOAL) | STA_HAS(WARMUP_STEPS) | STA_HAS(END_STEPS),
+    .check = sta_view_default_preset,
+    .result = result_utilisation};
+
+/* ---- stragglers */
+
+static int check_stragglers(struct sta_view *view, struct sta_error *err)
+{
+    static const char *const known[] = {"preset", "from", "to", "filter", "by", "measure", "of", "least"};
+    int status = sta_view_check_members(view, known, STA_COUNT_OF(known), err);
+    return status == STA_OK ? sta_view_default_preset(view, err) : status;
+}
+
+/* Facts and a table in the member rows. */
+static struct sta_result *result_of(struct sta_table *rows, const struct sta_facts *facts, const char *member)
+{
+    struct sta_result *result = sta_result_of_table(rows, NULL, NULL);
+    result->member = member;
+    sta_put_facts(&result->head, facts);
+    return result;
+}
+
+static int result_stragglers(struct sta_view *view, const struct sta_budget *budget,
+                             struct sta_result **result, struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_facts facts;
+    struct sta_table rows;
+    int status = sta_stragglers_run(&question, budget, &facts, &rows, err);
+    if (status != STA_OK)
+        return status;
+    *result = result_of(&rows, &facts, "rows");
+    (*result)->one_page = true;
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_stragglers = {.name = "stragglers",
+                                                  .labelled = true,
+                                                  .document_values = RUN_VALUES,
+                                                  .check = check_stragglers,
+                                                  .result = result_stragglers};
+
+/* ---- access patterns */
+
+static int result_access(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                         struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_facts facts;
+    struct sta_table files;
+    int status = sta_access_run(&question, budget, &facts, &files, err);
+    if (status == STA_OK)
+        *result = result_of(&files, &facts, "files");
+    return status;
+}
+
+const struct sta_view_kind sta_view_access = {.name = "access",
+                                              .labelled = true,
+                                              .document_values = RUN_VALUES | STA_HAS(ACCESS_KIND),
+                                              .check = sta_view_default_preset,
+                                              .result = result_access};
+
+/* ---- findings */
+
+static const char *filter_of(const struct sta_view *view, unsigned parameter)
+{
+    return view->values[parameter].given ? view->values[parameter].text : NULL;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at != NULL;) {
+        const size_t next = strcspn(at, ",");
+        if (next == length && strncmp(at, name, length) == 0)
+            return true;
+        at = at[next] == ',' ? at + next + 1 : NULL;
+    }
+    return list == NULL;
+}
+
+static bool is_shown(const struct sta_view *view, const struct sta_finding *finding)
+{
+    return is_listed(filter_of(view, STA_PARAMETER_SEVERITIES), sta_severity_name(finding->severity)) &&
+           is_listed(filter_of(view, STA_PARAMETER_RULE_GROUPS), finding->group) &&
+           is_listed(filter_of(view, STA_PARAMETER_RULES), finding->id);
+}
+
+/* Whether a name of a list is that of a rule, a group, a severity. */
+static bool is_known(const struct sta_view *view, unsigned parameter, const char *name, size_t length)
+{
+    if (parameter == STA_PARAMETER_SEVERITIES)
+        return sta_severity_find(name, length) != STA_SEVERITIES;
+    for (size_t i = 0; i < sta_rule_count(view->presets); i++) {
+        const struct sta_rule_info rule = sta_rule_at(view->presets, i);
+        const char *text = parameter == STA_PARAMETER_RULES ? rule.id : rule.group;
+        if (strlen(text) == length && strncmp(text, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int check_names(const struct sta_view *view, unsigned parameter, struct sta_error *err)
+{
+    const char *name = sta_parameters[parameter].name;
+    for (const char *at = filter_of(view, parameter); at != NULL;) {
+        const size_t length = strcspn(at, ",");
+        if (!is_known(view, parameter, at, length)) {
+            char pointer[40];
+            snprintf(pointer, sizeof pointer, "/%.30s", name);
+            sta_fail(err, STA_EINPUT, "There is no %s \"%.*s\"", name, (int)STA_MIN(length, 60), at);
+            return sta_at(err, pointer, -1);
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return STA_OK;
+}
+
+static int check_findings(struct sta_view *view, struct sta_error *err)
+{
+    static const unsigned lists[] = {STA_PARAMETER_SEVERITIES, STA_PARAMETER_RULE_GROUPS,
+                                     STA_PARAMETER_RULES};
+    int status = sta_view_check_findings(view, err);
+    for (size_t i = 0; i < STA_COUNT_OF(lists) && status == STA_OK; i++)
+        status = check_names(view, lists[i], err);
+    return status;
+}
+
+static void put_window(struct sta_buffer *out, const struct sta_view *view)
+{
+    static const unsigned ends[] = {STA_PARAMETER_FROM, STA_PARAMETER_TO};
+    sta_put_member(out, "window");
+    sta_put_char(out, '{');
+    for (size_t i = 0; i < STA_COUNT_OF(ends); i++) {
+        if (view->values[ends[i]].given)
+            sta_put_member_double(out, sta_parameters[ends[i]].name, view->values[ends[i]].number);
+        else
+            sta_put_member_null(out, sta_parameters[ends[i]].name);
+    }
+    sta_put_char(out, '}');
+}
+
+static void put_counts(struct sta_buffer *out, const uint64_t counts[STA_SEVERITIES])
+{
+    sta_put_member(out, "counts");
+    sta_put_char(out, '{');
+    for (size_t s = 0; s < STA_SEVERITIES; s++)
+        sta_put_member_uint(out, sta_severity_name((enum sta_severity)s), counts[s]);
+    sta_put_char(out, '}');
+}
+
+static void put_document(struct sta_buffer *out, const struct sta_view *view,
+                         const struct sta_findings_answer *answer)
+{
+    uint64_t counts[STA_SEVERITIES] = {0};
+    for (size_t i = 0; i < answer->count; i++)
+        if (is_shown(view, &answer->items[i]))
+            counts[answer->items[i].severity]++;
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "trace", view->traces[0].id);
+    sta_put_member_text(out, "preset", answer->preset);
+    put_window(out, view);
+    put_counts(out, counts);
+    sta_put_member(out, "base");
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "kind", answer->base_kind);
+    sta_put_member_double(out, "time", answer->base_time);
+    sta_put_member_uint(out, "ranks", answer->ranks);
+    sta_put_char(out, '}');
+    sta_put_member(out, "findings");
+    sta_put_char(out, '[');
+    const char *separator = "\n";
+    for (size_t i = 0; i < answer->count; i++) {
+        if (!is_shown(view, &answer->items[i]))
+            continue;
+        sta_put_text(out, separator);
+        separator = ",\n";
+        sta_put_finding(out, &answer->items[i]);
+    }
+    sta_put_text(out, "]}");
+}
+
+static void set_number(struct sta_table *table, size_t column, size_t row, const struct sta_figure *figure)
+{
+    if (!figure->missing)
+        sta_table_set_number(&table->columns[column], row, figure->number);
+}
+
+static void put_rows(struct sta_buffer *out, const struct sta_view *view, enum sta_format format,
+                     const struct sta_findings_answer *answer)
+{
+    static const char *const names[] = {"rule", "title", "group",       "severity", "value",
+                                        "unit", "stake", "stake_share", "text"};
+    struct sta_table table;
+    size_t rows = 0;
+    for (size_t i = 0; i < answer->count; i++)
+        rows += is_shown(view, &answer->items[i]);
+    sta_table_init(&table, rows);
+    for (size_t c = 0; c < STA_COUNT_OF(names); c++)
+        sta_table_add(&table, names[c], c == 4 || c == 6 || c == 7 ? STA_TYPE_FLOAT : STA_TYPE_TEXT, NULL);
+    for (size_t i = 0, row = 0; i < answer->count; i++) {
+        const struct sta_finding *f = &answer->items[i];
+        if (!is_shown(view, f))
+            continue;
+        const char *texts[] = {f->id, f->title, f->group, sta_severity_name(f->severity), NULL, f->unit,
+                               NULL,  NULL,     f->text};
+        for (size_t c = 0; c < STA_COUNT_OF(texts); c++)
+            if (texts[c] != NULL)
+                sta_table_set_text(&table, &table.columns[c], row, texts[c], strlen(texts[c]));
+        set_number(&table, 4, row, &f->value);
+        set_number(&table, 6, row, &f->stake);
+        set_number(&table, 7, row, &f->stake_share);
+        row++;
+    }
+    sta_put_table_begin(out, format, &table);
+    sta_put_table_rows(out, format, &table, true);
+    sta_put_table_end(out, format, rows, NULL);
+    sta_table_fini(&table);
+}
+
+static char *name_of(const struct sta_view *view, size_t trace)
+{
+    struct sta_trace_entry entry;
+    struct sta_error err = STA_ERROR_INIT;
+    if (sta_store_find(view->server->options.store, view->traces[trace].id, &entry, &err) != STA_OK)
+        return sta_strdup(view->traces[trace].id);
+    char *name = sta_strdup(entry.name);
+    sta_trace_entry_fini(&entry);
+    return name;
+}
+
+static void put_markdown(struct sta_buffer *out, const struct sta_view *view,
+                         const struct sta_findings_answer *answer)
+{
+    struct sta_findings_answer shown = *answer; /* without what the parameters leave out */
+    char *name = name_of(view, 0);
+    shown.items = sta_alloc_array(answer->count + 1, sizeof *shown.items);
+    shown.count = 0;
+    memset(shown.counts, 0, sizeof shown.counts);
+    for (size_t i = 0; i < answer->count; i++)
+        if (is_shown(view, &answer->items[i])) {
+            shown.items[shown.count++] = answer->items[i];
+            shown.counts[answer->items[i].severity]++;
+        }
+    sta_findings_markdown(&shown, name, out);
+    free(shown.items);
+    free(name);
+}
+
+static int compute_findings(struct sta_view *view, const struct sta_budget *budget,
+                            struct sta_response *response, struct sta_error *err)
+{
+    const char *format = view->values[STA_PARAMETER_FINDINGS_FORMAT].text;
+    const struct sta_findings_answer *answer;
+    struct sta_result *result;
+    int status = sta_view_ask_findings(view, 0, budget, &result, &answer, err);
+    if (status != STA_OK)
+        return status;
+    if (strcmp(format, "markdown") == 0) {
+        response->content_type = "text/markdown; charset=utf-8";
+        put_markdown(&response->body, view, answer);
+    } else if (strcmp(format, "json") == 0) {
+        put_document(&response->body, view, answer);
+    } else {
+        response->content_type = sta_format_content_type(sta_format_of(format));
+        put_rows(&response->body, view, sta_format_of(format), answer);
+    }
+    sta_result_release(result);
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_findings = {.name = "findings",
+                                                .labelled = true,
+                                                .key_values = STA_FINDINGS_VALUES | STA_HAS(SEVERITIES) |
+                                                              STA_HAS(RULE_GROUPS) | STA_HAS(RULES) |
+                                                              STA_HAS(FINDINGS_FORMAT),
+                                                .check = check_findings,
+                                                .compute = compute_findings,
+                                                .kept = true};
+
+/* ---- two runs */
+
+static int check_compared(struct sta_view *view, struct sta_error *err)
+{
+    if (view->trace_count == 2)
+        return sta_view_check_findings(view, err);
+    sta_fail(err, STA_EINPUT, "Findings of two traces are compared, not of %zu: the baseline, then the other",
+             view->trace_count);
+    return sta_at(err, "/traces", -1);
+}
+
+static void put_change(struct sta_buffer *out, const struct sta_finding_change *change)
+{
+    const struct sta_finding *old = change->baseline, *now = change->now;
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "rule", now->id);
+    sta_put_member_text(out, "state", change->state);
+    sta_put_member_text(out, "severity_baseline", old != NULL ? sta_severity_name(old->severity) : NULL);
+    sta_put_member_text(out, "severity", sta_severity_name(now->severity));
+    sta_put_member(out, "value_baseline");
+    if (old != NULL)
+        sta_put_figure(out, &old->value);
+    else
+        sta_put_text(out, "null");
+    sta_put_member(out, "value");
+    sta_put_figure(out, &now->value);
+    if (old != NULL && !old->value.missing && !now->value.missing)
+        sta_put_member_double(out, "value_delta", now->value.number - old->value.number);
+    else
+        sta_put_member_null(out, "value_delta");
+    sta_put_char(out, '}');
+}
+
+static double time_of(const struct sta_table *causes, const char *name)
+{
+    for (size_t row = 0; causes->column_count > 0 && row < causes->rows; row++)
+        if (strcmp(causes->columns[0].texts[row].bytes, name) == 0)
+            return causes->columns[2].numbers[row];
+    return 0;
+}
+
+/* Where the difference of the stall comes from; empty when one of the runs has none. */
+static void put_cause_changes(struct sta_buffer *out, const struct sta_table *before,
+                              const struct sta_table *now)
+{
+    sta_put_member(out, "causes");
+    sta_put_char(out, '[');
+    for (size_t row = 0; before->column_count > 0 && now->column_count > 0 && row < now->rows; row++) {
+        const char *name = now->columns[0].texts[row].bytes;
+        const double old = time_of(before, name), time = now->columns[2].numbers[row];
+        sta_put_text(out, row > 0 ? ",\n{" : "\n{");
+        sta_put_member_text(out, "cause", name);
+        sta_put_member_text(out, "label", now->columns[1].texts[row].bytes);
+        sta_put_member_double(out, "time_baseline", old);
+        sta_put_member_double(out, "time", time);
+        sta_put_member_double(out, "time_delta", time - old);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+static int compute_compared(struct sta_view *view, const struct sta_budget *budget,
+                            struct sta_response *response, struct sta_error *err)
+{
+    const struct sta_findings_answer *before, *now;
+    struct sta_result *first = NULL, *second = NULL;
+    struct sta_buffer *out = &response->body;
+    int status = sta_view_ask_findings(view, 0, budget, &first, &before, err);
+    if (status == STA_OK)
+        status = sta_view_ask_findings(view, 1, budget, &second, &now, err);
+    if (status == STA_OK) {
+        sta_put_char(out, '{');
+        sta_put_member_text(out, "baseline", view->traces[0].label);
+        sta_put_member_text(out, "trace", view->traces[1].label);
+        sta_put_member_text(out, "preset", now->preset);
+        put_cause_changes(out, &before->causes, &now->causes);
+        sta_put_member(out, "rules");
+        sta_put_char(out, '[');
+        for (size_t i = 0; i < now->count; i++) {
+            const struct sta_finding_change change = sta_finding_compare(&now->items[i], before);
+            sta_put_text(out, i > 0 ? ",\n" : "\n");
+            put_change(out, &change);
+        }
+        sta_put_text(out, "]}");
+    }
+    sta_result_release(first);
+    sta_result_release(second);
+    return status;
+}
+
+const struct sta_view_kind sta_view_compare_findings = {.name = "compare_findings",
+                                                        .labelled = true,
+                                                        .key_values = STA_FINDINGS_VALUES | STA_HAS(TRACES),
+                                                        .find = sta_view_find_listed,
+                                                        .check = check_compared,
+                                                        .compute = compute_compared};

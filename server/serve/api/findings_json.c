@@ -1,0 +1,228 @@
+/* Findings as JSON, and kept among the results. */
+#include "serve/api/findings_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* ---- one finding */
+
+void sta_put_figure(struct sta_buffer *out, const struct sta_figure *figure)
+{
+    if (figure->missing)
+        sta_put_text(out, "null");
+    else if (figure->type == STA_TYPE_TEXT)
+        sta_put_json_text(out, figure->text);
+    else if (figure->type == STA_TYPE_INT)
+        sta_put_int(out, figure->integer);
+    else
+        sta_put_double(out, figure->number);
+}
+
+static void put_figure_member(struct sta_buffer *out, const char *name, const struct sta_figure *figure)
+{
+    sta_put_member(out, name);
+    sta_put_figure(out, figure);
+}
+
+static void put_levels(struct sta_buffer *out, const struct sta_finding *finding)
+{
+    sta_put_member(out, "levels");
+    sta_put_char(out, '{');
+    for (size_t level = 0; level <= STA_SEVERITY_INFO; level++)
+        if (!finding->levels[level].missing)
+            put_figure_member(out, sta_severity_name((enum sta_severity)level), &finding->levels[level]);
+    sta_put_char(out, '}');
+}
+
+static void put_advice(struct sta_buffer *out, const struct sta_finding *finding)
+{
+    const char *advice;
+    sta_put_member(out, "advice");
+    sta_put_char(out, '[');
+    for (size_t i = 0; (advice = sta_finding_advice(finding, i)) != NULL; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, advice);
+    }
+    sta_put_char(out, ']');
+}
+
+/* @needed: whether an empty object stands for none. */
+static void put_way(struct sta_buffer *out, const struct sta_finding *finding, enum sta_finding_way way,
+                    const char *member, bool needed)
+{
+    const char *name, *value;
+    if (!needed && !sta_finding_way(finding, way, 0, &name, &value))
+        return;
+    sta_put_member(out, member);
+    sta_put_char(out, '{');
+    for (size_t i = 0; sta_finding_way(finding, way, i, &name, &value); i++)
+        sta_put_member_text(out, name, value);
+    sta_put_char(out, '}');
+}
+
+static void put_evidence(struct sta_buffer *out, const struct sta_table *rows)
+{
+    sta_put_member(out, "evidence");
+    sta_put_char(out, '{');
+    sta_put_table_begin(out, STA_FORMAT_JSON, rows);
+    sta_put_table_rows(out, STA_FORMAT_JSON, rows, true);
+    sta_put_table_end(out, STA_FORMAT_JSON, rows->rows, NULL);
+    sta_put_char(out, '}');
+}
+
+void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "rule", finding->id);
+    sta_put_member_text(out, "title", finding->title);
+    sta_put_member_text(out, "group", finding->group);
+    sta_put_member_text(out, "severity", sta_severity_name(finding->severity));
+    put_figure_member(out, "value", &finding->value);
+    sta_put_member_text(out, "unit", finding->unit);
+    sta_put_member_text(out, "direction", finding->low ? "low" : "high");
+    put_levels(out, finding);
+    put_figure_member(out, "stake", &finding->stake);
+    put_figure_member(out, "stake_share", &finding->stake_share);
+    sta_put_member_bool(out, "capped", finding->capped);
+    sta_put_member(out, "figures");
+    sta_put_char(out, '{');
+    for (size_t i = 0; i < finding->figure_count; i++)
+        put_figure_member(out, finding->figures[i].name, &finding->figures[i]);
+    sta_put_char(out, '}');
+    sta_put_member_text(out, "text", finding->text);
+    put_advice(out, finding);
+    put_evidence(out, &finding->evidence);
+    sta_put_member_text(out, "source", finding->source);
+    put_way(out, finding, STA_WAY_LINK, "link", true);
+    put_way(out, finding, STA_WAY_WHAT_IF, "what_if", false);
+    if (finding->reason != NULL)
+        sta_put_member_text(out, "reason", finding->reason);
+    sta_put_char(out, '}');
+}
+
+/* ---- kept findings: no rows of them are ever read */
+
+static void destroy_findings(void *self)
+{
+    sta_findings_answer_fini(self);
+    free(self);
+}
+
+static uint64_t bytes_of_findings(const void *self)
+{
+    const struct sta_findings_answer *answer = self;
+    return sizeof *answer + answer->count * (sizeof *answer->items + 8192);
+}
+
+static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
+{
+    sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
+}
+
+static void add_number(struct sta_view *view, struct sta_document *object, unsigned parameter)
+{
+    if (!view->values[parameter].given)
+        return;
+    struct sta_document *number = sta_document_create(&view->memory, STA_DOCUMENT_FLOAT);
+    number->number = view->values[parameter].number;
+    sta_document_append(&view->memory, object, sta_parameters[parameter].name, number);
+}
+
+/* @some: only the rules that the parameters name. */
+static struct sta_document *request_of(struct sta_view *view, bool some)
+{
+    static const unsigned lists[] = {STA_PARAMETER_RULES, STA_PARAMETER_RULE_GROUPS};
+    static const char *const members[] = {"rule", "group"};
+    struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    add_text(view, request, "preset", view->preset);
+    add_number(view, request, STA_PARAMETER_FROM);
+    add_number(view, request, STA_PARAMETER_TO);
+    add_number(view, request, STA_PARAMETER_GOAL);
+    if (view->values[STA_PARAMETER_FILTER].text != NULL)
+        add_text(view, request, "filter", view->values[STA_PARAMETER_FILTER].text);
+    for (size_t i = 0; some && i < STA_COUNT_OF(lists); i++)
+        if (view->values[lists[i]].given)
+            add_text(view, request, members[i], view->values[lists[i]].text);
+    return request;
+}
+
+static int find(struct sta_view *view, bool some, const struct sta_budget *budget, struct sta_result **result,
+                struct sta_error *err)
+{
+    static const struct sta_result_class class = {.destroy = destroy_findings, .bytes = bytes_of_findings};
+    struct sta_findings_answer *answer = sta_alloc(sizeof *answer);
+    struct sta_budget spilling = *budget;
+    if (spilling.spill_folder == NULL)
+        spilling.spill_folder = view->server->options.spill;
+    const struct sta_overlap_question question = {.snapshot = view->snapshot,
+                                                  .presets = view->presets,
+                                                  .label = view->traces[0].label,
+                                                  .trace_preset = view->preset,
+                                                  .request = request_of(view, some)};
+    int status = sta_findings_run(&question, &spilling, answer, err);
+    if (status == STA_OK)
+        *result = sta_result_create(&class, answer);
+    else
+        free(answer);
+    return status;
+}
+
+static int find_all(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                    struct sta_error *err)
+{
+    return find(view, false, budget, result, err);
+}
+
+static int find_some(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                     struct sta_error *err)
+{
+    return find(view, true, budget, result, err);
+}
+
+int sta_view_check_findings(struct sta_view *view, struct sta_error *err)
+{
+    const char *preset = view->values[STA_PARAMETER_PRESET].text;
+    const struct sta_parameter_value *goal = &view->values[STA_PARAMETER_GOAL];
+    if (goal->given && !(goal->number > 0 && goal->number <= 1)) {
+        sta_fail(err, STA_EINPUT, "expected a share of time above 0, up to 1, such as 0.9");
+        return sta_at(err, "/goal", -1);
+    }
+    if (preset == NULL)
+        return sta_library_preset_of(view->server->options.library, view->traces[0].id, view->preset, err);
+    snprintf(view->preset, sizeof view->preset, "%s", preset);
+    if (sta_presets_find(view->presets, preset) != NULL)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "There is no preset \"%.60s\"; /api/v1/presets lists all", preset);
+    return sta_at(err, "/preset", -1);
+}
+
+static const struct sta_view_kind view_findings_kept = {.name = "kept findings",
+                                                        .key_values = STA_FINDINGS_VALUES,
+                                                        .check = sta_view_check_findings,
+                                                        .result = find_all};
+
+static const struct sta_view_kind view_findings_some = {.name = "kept findings of some rules",
+                                                        .key_values = STA_FINDINGS_VALUES |
+                                                                      STA_HAS(RULE_GROUPS) | STA_HAS(RULES),
+                                                        .check = sta_view_check_findings,
+                                                        .result = find_some};
+
+int sta_view_ask_findings(struct sta_view *view, size_t trace, const struct sta_budget *budget,
+                          struct sta_result **result, const struct sta_findings_answer **answer,
+                          struct sta_error *err)
+{
+    const bool some =
+        view->values[STA_PARAMETER_RULES].given || view->values[STA_PARAMETER_RULE_GROUPS].given;
+    int status = STA_OK;
+    *result = NULL;
+    if (some)
+        status = sta_view_kept_of(view, trace, &view_findings_kept, result, err);
+    if (status == STA_OK && *result == NULL)
+        status = sta_view_ask_of(view, trace, some ? &view_findings_some : &view_findings_kept, budget,
+                                 result, err);
+    if (status == STA_OK)
+        *answer = (*result)->self;
+    return status;
+}

@@ -1,0 +1,306 @@
+/* Overlap: busy, overlapping and exposed time of sets of events; its intervals; the printed page of the older
+ * analyser. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/answers/views.h"
+
+/* Events and sets that are asked, whatever is made of them. */
+#define SET_VALUES                                                                                           \
+    (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |      \
+     STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE))
+#define TOTALS_VALUES                                                                                        \
+    (SET_VALUES | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |                      \
+     STA_HAS(OVERLAP_EXPLAIN) | STA_HAS(ATTRIBUTION) | STA_HAS(ATTRIBUTION_BY))
+#define INTERVALS_VALUES                                                                                     \
+    (SET_VALUES | STA_HAS(WHERE) | STA_HAS(LONGEST) | STA_HAS(EVENTS) | STA_HAS(SORT) | STA_HAS(ORDER_BY))
+#define PAGE_VALUES (STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH))
+
+static struct sta_overlap_question question_of(const struct sta_view *view)
+{
+    return (struct sta_overlap_question){.snapshot = view->snapshot,
+                                         .presets = view->presets,
+                                         .label = view->traces[0].label,
+                                         .trace_preset = view->preset,
+                                         .request = view->document};
+}
+
+/* ---- what a GET asks about when it does not say: a body says everything */
+
+static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
+{
+    sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
+}
+
+static bool has_member(const struct sta_view *view, const char *name)
+{
+    return sta_document_member(view->document, name) != NULL;
+}
+
+/* The conditions that the older analyser comes with. */
+static void add_usual_sets(struct sta_view *view)
+{
+    struct sta_document *sets = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    add_text(view, sets, "compute", "name.str.contains(\"compute\")");
+    add_text(view, sets, "io", "cat in [\"posix\", \"stdio\"]");
+    add_text(view, sets, "app_io", "cat.str.contains(\"reader\") or cat.str.contains(\"checkpoint\")");
+    sta_document_append(&view->memory, view->document, "sets", sets);
+}
+
+/* What the parameters say of an attribution, as its member.  Its preset is that of the trace, unless one is
+ * named. */
+static int gather_attribution(struct sta_view *view, struct sta_error *err)
+{
+    static const char *const moved[] = {"by", "granularity"};
+    struct sta_document *attribution = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
+    struct sta_document *chain = sta_document_take(view->document, "attribution");
+    sta_document_append(&view->memory, attribution, "chain", chain);
+    for (size_t i = 0; i < STA_COUNT_OF(moved); i++) {
+        struct sta_document *member = sta_document_take(view->document, moved[i]);
+        if (member != NULL)
+            sta_document_append(&view->memory, attribution, moved[i], member);
+    }
+    sta_document_append(&view->memory, view->document, "attribution", attribution);
+    int status = sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+    if (status == STA_OK && !has_member(view, "preset"))
+        add_text(view, view->document, "preset", view->preset);
+    return status;
+}
+
+/* The layers of the preset named, or of the trace's own. */
+static int default_sets(struct sta_view *view, struct sta_error *err)
+{
+    const char *semantics = view->values[STA_PARAMETER_OVERLAP_SEMANTICS].text;
+    if (view->from_parameters && has_member(view, "attribution"))
+        return gather_attribution(view, err);
+    if (view->from_parameters && has_member(view, "by")) {
+        sta_fail(err, STA_EINPUT, "by names the rows of an attribution; attribution is not given");
+        return sta_at(err, "/by", -1);
+    }
+    bool said = has_member(view, "sets") || has_member(view, "layers") || !view->from_parameters;
+    if (!said && semantics != NULL && strcmp(semantics, "compatible") == 0)
+        add_usual_sets(view);
+    else if (!said)
+        sta_document_append(&view->memory, view->document, "layers",
+                            sta_document_create(&view->memory, STA_DOCUMENT_LIST));
+    return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+}
+
+static int default_where(struct sta_view *view, struct sta_error *err)
+{
+    if (view->from_parameters && !has_member(view, "where"))
+        add_text(view, view->document, "where", "idle");
+    return default_sets(view, err);
+}
+
+/* ---- the totals */
+
+static void put_objects(struct sta_buffer *out, const char *member, const struct sta_table *table)
+{
+    if (table->column_count == 0)
+        return; /* not asked for */
+    sta_put_member(out, member);
+    sta_put_table_objects(out, table);
+}
+
+static void put_warnings(struct sta_buffer *out, const struct sta_overlap_answer *answer)
+{
+    sta_put_member(out, "warnings");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < answer->warning_count; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, answer->warnings[i]);
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_series(struct sta_buffer *out, const struct sta_table *series)
+{
+    if (series->column_count == 0)
+        return;
+    sta_put_member(out, "series");
+    sta_put_char(out, '{');
+    sta_put_table_begin(out, STA_FORMAT_JSON, series);
+    sta_put_table_rows(out, STA_FORMAT_JSON, series, true);
+    sta_put_table_end(out, STA_FORMAT_JSON, series->rows, NULL);
+    sta_put_char(out, '}');
+}
+
+static void put_head(struct sta_buffer *out, const struct sta_overlap_answer *answer)
+{
+    sta_put_member_text(out, "semantics", answer->semantics);
+    if (answer->variant != NULL)
+        sta_put_member_text(out, "variant", answer->variant);
+    if (answer->scope != NULL) {
+        sta_put_member(out, "scope");
+        sta_put_text(out, answer->scope);
+    }
+    sta_put_facts(out, &answer->facts);
+    put_objects(out, "sets", &answer->sets);
+    put_objects(out, "pairs", &answer->pairs);
+    put_objects(out, "groups", &answer->groups);
+    put_objects(out, "concurrency", &answer->concurrency);
+    put_objects(out, "exposure", &answer->exposure);
+    put_objects(out, "statistics", &answer->statistics);
+    put_objects(out, "explain", &answer->explain);
+    put_objects(out, "phases", &answer->phases);
+    put_series(out, &answer->series);
+    put_warnings(out, answer);
+}
+
+/* ---- attribution */
+
+static void put_number_member(struct sta_buffer *out, const char *name, double value)
+{
+    sta_put_member(out, name);
+    sta_put_double(out, value);
+}
+
+static void put_cause(struct sta_buffer *out, const struct sta_attribution_answer *answer, size_t row)
+{
+    const struct sta_table *causes = &answer->causes;
+    sta_put_text(out, row > 0 ? ",\n{" : "\n{");
+    for (size_t c = 0; c < causes->column_count; c++) {
+        sta_put_member(out, causes->columns[c].name);
+        sta_put_cell(out, &causes->columns[c], row);
+    }
+    sta_put_member(out, "longest");
+    sta_put_table_objects(out, &answer->longest[row]);
+    sta_put_char(out, '}');
+}
+
+static void put_blocking(struct sta_buffer *out, const struct sta_attribution_answer *answer)
+{
+    sta_put_member(out, "blocking");
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "bottleneck", answer->bottleneck);
+    sta_put_member(out, "path");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < answer->path_count; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, answer->path[i]);
+    }
+    sta_put_char(out, ']');
+    put_number_member(out, "time", answer->time);
+    put_number_member(out, "untraced", answer->untraced);
+    put_objects(out, "nodes", &answer->nodes);
+    sta_put_char(out, '}');
+}
+
+/* The member is left open: its rows follow, page by page. */
+static void put_attribution(struct sta_buffer *out, const struct sta_attribution_answer *answer)
+{
+    sta_put_member_text(out, "semantics", "exact");
+    sta_put_member(out, "scope");
+    sta_put_text(out, answer->scope);
+    if (answer->layered)
+        put_blocking(out, answer);
+    sta_put_text(out, ",\"warnings\":[]");
+    sta_put_member(out, "attribution");
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "target", answer->target);
+    put_number_member(out, "time", answer->time);
+    sta_put_member_uint(out, "units", answer->units);
+    sta_put_member(out, "causes");
+    sta_put_char(out, '[');
+    for (size_t row = 0; row < answer->causes.rows; row++)
+        put_cause(out, answer, row);
+    sta_put_char(out, ']');
+}
+
+static int run_attribution(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                           struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_attribution_answer answer;
+    int status = sta_attribution_run(&question, budget, &answer, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_table rows = answer.rows;
+    answer.rows = (struct sta_table){0};
+    *result = sta_result_of_table(&rows, NULL, NULL);
+    (*result)->member = "rows";
+    (*result)->tail = "}";
+    put_attribution(&(*result)->head, &answer);
+    sta_attribution_answer_fini(&answer);
+    return STA_OK;
+}
+
+static int run_totals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                      struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_answer answer;
+    if (has_member(view, "attribution"))
+        return run_attribution(view, budget, result, err);
+    int status = sta_overlap_run(&question, budget, &answer, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_table table = answer.per_scope;
+    bool exact = answer.scope != NULL;
+    answer.per_scope = (struct sta_table){0};
+    *result = sta_result_of_table(&table, NULL, NULL);
+    (*result)->member = exact ? "per_scope" : "lines";
+    put_head(&(*result)->head, &answer);
+    sta_overlap_answer_fini(&answer);
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_overlap = {.name = "overlap",
+                                               .labelled = true,
+                                               .document_values = TOTALS_VALUES,
+                                               .check = default_sets,
+                                               .result = run_totals};
+
+/* ---- the intervals */
+
+static int run_intervals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                         struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_table table;
+    int status = sta_overlap_intervals(&question, budget, &table, err);
+    if (status == STA_OK)
+        *result = sta_result_of_table(&table, NULL, NULL);
+    return status;
+}
+
+const struct sta_view_kind sta_view_overlap_intervals = {.name = "overlap_intervals",
+                                                         .labelled = true,
+                                                         .document_values = INTERVALS_VALUES,
+                                                         .check = default_where,
+                                                         .result = run_intervals};
+
+/* ---- the printed page */
+
+static int make_compatible(struct sta_view *view, struct sta_error *err)
+{
+    (void)err;
+    add_text(view, view->document, "semantics", "compatible");
+    if (!has_member(view, "sets"))
+        add_usual_sets(view);
+    return STA_OK;
+}
+
+static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
+                      struct sta_error *err)
+{
+    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_answer answer;
+    int status = sta_overlap_run(&question, budget, &answer, err);
+    if (status != STA_OK)
+        return sta_view_blame(view, err);
+    char *page = sta_overlap_page(&answer);
+    response->content_type = "text/plain; charset=utf-8";
+    sta_put_text(&response->body, page);
+    free(page);
+    sta_overlap_answer_fini(&answer);
+    return STA_OK;
+}
+
+const struct sta_view_kind sta_view_overlap_page = {.name = "overlap_page",
+                                                    .labelled = true,
+                                                    .document_values = PAGE_VALUES,
+                                                    .check = make_compatible,
+                                                    .compute = print_page};

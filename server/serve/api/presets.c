@@ -1,0 +1,284 @@
+/* Presets as the API tells them, and as editors change them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/api/body.h"
+#include "serve/api/preset_json.h"
+#include "serve/api/routes.h"
+
+static void put_texts(struct sta_buffer *out, const char *name, char *const *texts, size_t count)
+{
+    sta_put_member(out, name);
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            sta_put_char(out, ',');
+        sta_put_json_text(out, texts[i]);
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_expressions(struct sta_buffer *out, const char *name, const struct sta_named_expression *list,
+                            size_t count)
+{
+    sta_put_member(out, name);
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        sta_put_text(out, i ? ",{" : "{");
+        sta_put_member_text(out, "name", list[i].name);
+        sta_put_member_text(out, "expression", list[i].expression);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_layer(struct sta_buffer *out, const struct sta_layer *layer)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "name", layer->name);
+    sta_put_member_text(out, "label", layer->label);
+    sta_put_member_text(out, "color", layer->color);
+    sta_put_member_text(out, "parent", layer->parent);
+    sta_put_member_text(out, "condition", layer->condition);
+    sta_put_member(out, "metrics");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < layer->metric_count; i++) {
+        sta_put_text(out, i ? ",{" : "{");
+        sta_put_member_text(out, "name", layer->metrics[i].name);
+        sta_put_member_text(out, "condition", layer->metrics[i].condition);
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+}
+
+static void put_layers(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    sta_put_member(out, "layers");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < preset->layer_count; i++) {
+        sta_put_text(out, i ? ",\n" : "\n");
+        put_layer(out, &preset->layers[i]);
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_refinement(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    sta_put_member(out, "refine");
+    sta_put_char(out, '{');
+    put_texts(out, "categories", preset->refine_categories, preset->refine_category_count);
+    sta_put_member(out, "rules");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < preset->refinement_count; i++) {
+        sta_put_text(out, i ? ",{" : "{");
+        sta_put_member_text(out, "contains", preset->refinements[i].contains);
+        sta_put_member_text(out, "append", preset->refinements[i].append);
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+}
+
+static void put_phases(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    static const char *const names[] = {
+#define X(name, text) #name,
+        STA_PHASE_LIST(X)
+#undef X
+    };
+    sta_put_member(out, "phases");
+    sta_put_char(out, '{');
+    for (size_t i = 0; i < STA_PHASES; i++)
+        if (preset->phases[i] != NULL)
+            sta_put_member_text(out, names[i], preset->phases[i]);
+    sta_put_char(out, '}');
+}
+
+static void put_chain(struct sta_buffer *out, const struct sta_chain *chain)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "name", chain->name);
+    sta_put_member_text(out, "label", chain->label);
+    sta_put_member_text(out, "target", chain->target);
+    sta_put_member(out, "sets");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < chain->set_count; i++) {
+        sta_put_text(out, i > 0 ? ",{" : "{");
+        sta_put_member_text(out, "name", chain->sets[i].name);
+        sta_put_member_text(out, "condition", chain->sets[i].expression);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+    sta_put_member(out, "causes");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < chain->cause_count; i++) {
+        sta_put_text(out, i > 0 ? ",{" : "{");
+        sta_put_member_text(out, "name", chain->causes[i].name);
+        sta_put_member_text(out, "label", chain->causes[i].label);
+        sta_put_member_text(out, "condition", chain->causes[i].condition);
+        sta_put_member_bool(out, "input", chain->causes[i].input);
+        sta_put_member_bool(out, "storage", chain->causes[i].storage);
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+}
+
+static void put_chains(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    sta_put_member(out, "attribution");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < preset->chain_count; i++) {
+        sta_put_text(out, i > 0 ? ",\n" : "\n");
+        put_chain(out, &preset->chains[i]);
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_preset(struct sta_buffer *out, const struct sta_preset *preset)
+{
+    sta_put_char(out, '{');
+    sta_put_member_text(out, "name", preset->name);
+    sta_put_member_text(out, "description", preset->description);
+    put_layers(out, preset);
+    sta_put_member_bool(out, "layers_from_categories", preset->layers_from_categories);
+    sta_put_member_text(out, "overlap_with", preset->overlap_with);
+    sta_put_member(out, "drop");
+    sta_put_char(out, '{');
+    put_texts(out, "files", preset->drop_files, preset->drop_file_count);
+    put_texts(out, "functions", preset->drop_functions, preset->drop_function_count);
+    put_texts(out, "patterns", preset->drop_patterns, preset->drop_pattern_count);
+    sta_put_char(out, '}');
+    put_refinement(out, preset);
+    put_expressions(out, "views", preset->views, preset->view_count);
+    put_expressions(out, "additional_metrics", preset->additional, preset->additional_count);
+    put_phases(out, preset);
+    put_chains(out, preset);
+    sta_put_member_bool(out, "own", preset->own);
+    sta_put_member_text(out, "yaml", preset->text);
+    sta_put_char(out, '}');
+}
+
+static void put_set_aside(struct sta_buffer *out, const struct sta_library *library)
+{
+    size_t count;
+    char **names = sta_library_presets_quarantined(library, &count);
+    sta_put_member(out, "set_aside");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, names[i]);
+        free(names[i]);
+    }
+    sta_put_char(out, ']');
+    free(names);
+}
+
+int sta_api_presets(struct sta_call *call, struct sta_response *response, struct sta_error *err)
+{
+    struct sta_presets *presets = sta_library_presets(call->server->options.library);
+    sta_put_text(&response->body, "{\"presets\":[");
+    for (size_t i = 0; i < sta_presets_count(presets); i++) {
+        sta_put_text(&response->body, i ? ",\n" : "\n");
+        put_preset(&response->body, sta_presets_at(presets, i));
+    }
+    sta_put_char(&response->body, ']');
+    put_set_aside(&response->body, call->server->options.library);
+    sta_put_char(&response->body, '}');
+    sta_presets_release(presets);
+    return STA_OK;
+}
+
+int sta_api_preset(struct sta_call *call, struct sta_response *response, struct sta_error *err)
+{
+    struct sta_presets *presets = sta_library_presets(call->server->options.library);
+    const struct sta_preset *preset = sta_presets_find(presets, call->captures[0]);
+    int status = STA_OK;
+    if (preset != NULL)
+        put_preset(&response->body, preset);
+    else
+        status = sta_fail(err, STA_ENOTFOUND, "There is no preset \"%.60s\"; /api/v1/presets lists all",
+                          call->captures[0]);
+    sta_presets_release(presets);
+    return status;
+}
+
+/* ---- changes */
+
+void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *mistakes)
+{
+    sta_put_member(out, "mistakes");
+    sta_put_char(out, '[');
+    for (size_t i = 0; i < mistakes->count; i++) {
+        const struct sta_preset_mistake *mistake = &mistakes->items[i];
+        sta_put_text(out, i > 0 ? ",\n{" : "\n{");
+        if (mistake->line > 0)
+            sta_put_member_uint(out, "line", mistake->line);
+        else
+            sta_put_member_null(out, "line");
+        sta_put_member_text(out, "pointer", mistake->pointer);
+        if (mistake->position >= 0)
+            sta_put_member_uint(out, "position", (uint64_t)mistake->position);
+        else
+            sta_put_member_null(out, "position");
+        sta_put_member_text(out, "text", mistake->text);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+/* A problem document with the list of mistakes. */
+static int answer_mistakes(struct sta_response *response, struct sta_error *err,
+                           const struct sta_preset_mistakes *mistakes)
+{
+    sta_at(err, "/yaml", -1);
+    struct sta_problem problem = sta_problem_of(err);
+    sta_response_problem(response, &problem);
+    response->body.size--; /* the closing brace */
+    sta_put_mistakes(&response->body, mistakes);
+    sta_put_char(&response->body, '}');
+    return STA_OK;
+}
+
+static void answer_preset(struct sta_call *call, struct sta_response *response, bool created)
+{
+    struct sta_presets *presets = sta_library_presets(call->server->options.library);
+    const struct sta_preset *preset = sta_presets_find(presets, call->captures[0]);
+    response->status = created ? 201 : 200;
+    if (preset != NULL) {
+        put_preset(&response->body, preset);
+    } else { /* a template is no preset itself */
+        sta_put_char(&response->body, '{');
+        sta_put_member_text(&response->body, "name", call->captures[0]);
+        sta_put_member_bool(&response->body, "template", true);
+        sta_put_char(&response->body, '}');
+    }
+    sta_presets_release(presets);
+}
+
+int sta_api_preset_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
+{
+    static const struct sta_member members[] = {{"yaml", STA_MEMBER_TEXT, true, 1000000, 0}};
+    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
+    struct sta_body body;
+    bool created = false;
+    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    if (status != STA_OK)
+        return status;
+    const char *text = body.values[0].text;
+    struct sta_preset_change change = {call->captures[0], text, strlen(text)};
+    struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
+    status = sta_library_put_preset(call->server->options.library, &change, &created, mistakes, err);
+    if (status == STA_OK)
+        answer_preset(call, response, created);
+    else if (mistakes->count > 0)
+        status = answer_mistakes(response, err, mistakes);
+    free(mistakes);
+    sta_body_fini(&body);
+    return status;
+}
+
+int sta_api_preset_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
+{
+    response->status = 204;
+    return sta_library_delete_preset(call->server->options.library, call->captures[0], err);
+}

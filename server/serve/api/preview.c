@@ -1,0 +1,174 @@
+/* A preset tried on a trace: one in force, or one that is still being written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/api/preset_json.h"
+#include "serve/answers/views.h"
+
+static const char *text_of(const struct sta_view *view, const char *name)
+{
+    const struct sta_document *member = sta_document_member(view->document, name);
+    return member != NULL && member->type == STA_DOCUMENT_TEXT ? member->text.bytes : NULL;
+}
+
+static int check_members(struct sta_view *view, struct sta_error *err)
+{
+    static const char *const known[] = {"preset", "yaml", "filters"};
+    for (const struct sta_document *member = view->document->first; member != NULL; member = member->next) {
+        char pointer[sizeof err->parameter];
+        size_t i = 0;
+        while (i < STA_COUNT_OF(known) && strcmp(known[i], member->name) != 0)
+            i++;
+        snprintf(pointer, sizeof pointer, "/%.200s", member->name);
+        if (i == STA_COUNT_OF(known))
+            sta_fail(err, STA_EINPUT, "There is no member \"%.60s\" here; allowed: preset, yaml, filters",
+                     member->name);
+        else if (member->type != STA_DOCUMENT_TEXT)
+            sta_fail(err, STA_EINPUT, "%s must be a text, not %s", member->name, sta_document_kind(member));
+        else
+            continue;
+        return sta_at(err, pointer, -1);
+    }
+    const char *filters = text_of(view, "filters");
+    if (filters == NULL || strcmp(filters, "on") == 0 || strcmp(filters, "off") == 0)
+        return STA_OK;
+    sta_fail(err, STA_EINPUT, "filters=%.60s is not allowed; allowed: on|off", filters);
+    return sta_at(err, "/filters", -1);
+}
+
+/* The name: that which is given, or the trace's own. */
+static int check(struct sta_view *view, struct sta_error *err)
+{
+    int status = check_members(view, err);
+    if (status != STA_OK)
+        return status;
+    const char *name = text_of(view, "preset");
+    if (name == NULL && text_of(view, "yaml") != NULL)
+        name = "preview";
+    if (name == NULL)
+        return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
+    if (strlen(name) >= sizeof view->preset ||
+        (text_of(view, "yaml") == NULL && sta_presets_find(view->presets, name) == NULL)) {
+        sta_fail(err, STA_EINPUT, "There is no preset \"%.60s\"; /api/v1/presets lists all", name);
+        return sta_at(err, "/preset", -1);
+    }
+    snprintf(view->preset, sizeof view->preset, "%s", name);
+    return STA_OK;
+}
+
+/* ---- the answer */
+
+static void put_metrics(struct sta_buffer *out, const struct sta_table *layers, size_t row)
+{
+    const struct sta_table_column *columns = layers->columns;
+    sta_put_member(out, "metrics");
+    sta_put_char(out, '[');
+    for (size_t m = row + 1; m < layers->rows && !columns[1].missing[m]; m++) {
+        sta_put_text(out, m > row + 1 ? ",{" : "{");
+        sta_put_member_text(out, "name", columns[1].texts[m].bytes);
+        sta_put_member_text(out, "condition", columns[5].texts[m].bytes);
+        sta_put_member_uint(out, "count", (uint64_t)columns[6].integers[m]);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_layers(struct sta_buffer *out, const struct sta_table *layers)
+{
+    static const size_t shown[] = {0, 2, 3, 4, 5};
+    const char *separator = "\n{";
+    sta_put_member(out, "layers");
+    sta_put_char(out, '[');
+    for (size_t row = 0; row < layers->rows; row++) {
+        if (!layers->columns[1].missing[row])
+            continue;
+        sta_put_text(out, separator);
+        separator = ",\n{";
+        for (size_t i = 0; i < STA_COUNT_OF(shown); i++) {
+            const struct sta_table_column *column = &layers->columns[shown[i]];
+            sta_put_member_text(out, column->name, column->missing[row] ? NULL : column->texts[row].bytes);
+        }
+        sta_put_member_uint(out, "count", (uint64_t)layers->columns[6].integers[row]);
+        put_metrics(out, layers, row);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+static void put_unmatched(struct sta_buffer *out, const struct sta_table *functions)
+{
+    sta_put_member(out, "unmatched_functions");
+    sta_put_char(out, '[');
+    for (size_t row = 0; row < functions->rows; row++) {
+        sta_put_text(out, row > 0 ? ",\n{" : "\n{");
+        sta_put_member_text(out, "cat", functions->columns[0].texts[row].bytes);
+        sta_put_member_text(out, "func_name", functions->columns[1].texts[row].bytes);
+        sta_put_member_uint(out, "count", (uint64_t)functions->columns[2].integers[row]);
+        sta_put_char(out, '}');
+    }
+    sta_put_char(out, ']');
+}
+
+static int answer(struct sta_view *view, const struct sta_presets *presets, const struct sta_budget *budget,
+                  struct sta_response *response, struct sta_error *err)
+{
+    const char *filters = text_of(view, "filters");
+    struct sta_question question = {.snapshot = view->snapshot,
+                                    .presets = presets,
+                                    .preset = view->preset,
+                                    .filters = filters == NULL || strcmp(filters, "on") == 0};
+    struct sta_answer_names names = {NULL, view->preset, question.filters};
+    struct sta_preset_preview preview;
+    int status = sta_preset_preview(&question, budget, &preview, err);
+    if (status != STA_OK)
+        return status;
+    sta_put_char(&response->body, '{');
+    sta_put_names(&response->body, &names, &preview.facts);
+    put_layers(&response->body, &preview.layers);
+    put_unmatched(&response->body, &preview.unmatched);
+    sta_put_text(&response->body, ",\"mistakes\":[]}");
+    sta_preset_preview_fini(&preview);
+    return STA_OK;
+}
+
+/* What is wrong with a text is the answer to the question how it would do. */
+static void answer_mistakes(const struct sta_view *view, const struct sta_preset_mistakes *mistakes,
+                            struct sta_response *response)
+{
+    sta_put_char(&response->body, '{');
+    sta_put_member_text(&response->body, "preset", view->preset);
+    sta_put_text(&response->body, ",\"layers\":[],\"unmatched_functions\":[]");
+    sta_put_mistakes(&response->body, mistakes);
+    sta_put_char(&response->body, '}');
+}
+
+static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
+                   struct sta_error *err)
+{
+    const char *text = text_of(view, "yaml");
+    if (text == NULL)
+        return answer(view, view->presets, budget, response, err);
+    struct sta_preset_change change = {view->preset, text, strlen(text)};
+    struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
+    struct sta_presets *presets = NULL;
+    int status = sta_library_try_preset(view->server->options.library, &change, &presets, mistakes, err);
+    if (status == STA_OK && sta_presets_find(presets, view->preset) == NULL)
+        status = sta_fail(err, STA_EINPUT, "A template has no layers to count: it is only to be extended");
+    if (status == STA_OK) {
+        status = answer(view, presets, budget, response, err);
+    } else if (mistakes->count > 0) {
+        answer_mistakes(view, mistakes, response);
+        status = STA_OK;
+    }
+    sta_presets_release(presets);
+    free(mistakes);
+    return status == STA_OK || err->parameter[0] != '\0' ? status : sta_at(err, "/yaml", -1);
+}
+
+const struct sta_view_kind sta_view_preset_preview = {.name = "preset_preview",
+                                                      .has_own_preset = true,
+                                                      .document_values =
+                                                          STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS),
+                                                      .check = check,
+                                                      .compute = compute};

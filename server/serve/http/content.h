@@ -1,0 +1,34 @@
+/* content.h - one representation, ready in the forms that clients ask for: as it is, by gzip, and "not
+ * modified". */
+#ifndef STA_SERVE_CONTENT_H
+#define STA_SERVE_CONTENT_H
+
+#include "serve/http/http.h"
+#include "serve/api/reply.h"
+
+struct sta_content;
+
+/**
+ * sta_content_create - from the response of a handler, which is emptied
+ * Computes the ETag from the bytes and packs them when that makes them smaller.
+ * @cache_control: such as "private, no-cache"
+ */
+struct sta_content *sta_content_create(struct sta_response *response, const char *cache_control);
+/** The same with the gzip form at hand: @packed is taken over (NULL: there is none). */
+struct sta_content *sta_content_create_packed(struct sta_response *response, const char *cache_control,
+                                              char *packed, size_t packed_size);
+struct sta_content *sta_content_retain(struct sta_content *content);
+void sta_content_release(struct sta_content *content);       /* NULL allowed */
+size_t sta_content_bytes(const struct sta_content *content); /* memory held */
+/** The form that fits the request's headers; retained. */
+struct sta_answer *sta_content_choose(struct sta_content *content, struct sta_exchange *exchange);
+
+/** gzip, level 6, or 1 for what is large.  Return: false when memory is short or the result is not
+ * smaller. */
+bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size);
+
+/** An answer for one request, of a response that is emptied: without ETag when it is not a success of a GET.
+ */
+struct sta_answer *sta_response_answer(struct sta_response *response, struct sta_exchange *exchange);
+
+#endif

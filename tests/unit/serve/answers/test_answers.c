@@ -1,0 +1,168 @@
+/* Kept answers: found again, dropped by age and bytes; flights: one computation for all who ask. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "serve/answers/answers.h"
+
+struct guest {
+    struct sta_waiter waiter; /* first */
+    unsigned served, failed;
+    const struct sta_content *content;
+};
+
+static void on_done(struct sta_waiter *waiter, struct sta_content *content, const struct sta_error *failure)
+{
+    struct guest *guest = (struct guest *)waiter;
+    guest->served += content != NULL;
+    guest->failed += content == NULL && failure->status != STA_OK;
+    guest->content = content;
+}
+
+static struct sta_content *make_content(size_t size)
+{
+    struct sta_response response;
+    sta_response_init(&response);
+    for (size_t i = 0; i < size; i++)
+        sta_put_char(&response.body, (char)('a' + (i * 7919u >> 3) % 26));
+    struct sta_content *content = sta_content_create(&response, "no-cache");
+    sta_response_fini(&response);
+    return content;
+}
+
+static void put(struct sta_answers *answers, const char *key, size_t size)
+{
+    struct sta_flight *flight = sta_answers_join(answers, key, strlen(key), NULL);
+    cr_assert_not_null(flight);
+    sta_flight_land(flight, make_content(size), NULL);
+}
+
+static bool has(struct sta_answers *answers, const char *key)
+{
+    struct sta_content *content = sta_answers_find(answers, key, strlen(key));
+    sta_content_release(content);
+    return content != NULL;
+}
+
+Test(answers, what_was_computed_is_found)
+{
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
+    cr_expect(!has(answers, "a"));
+    put(answers, "a", 100);
+    cr_expect(has(answers, "a"));
+    cr_expect(!has(answers, "b"));
+    sta_answers_destroy(answers);
+}
+
+Test(answers, what_is_prepared_gives_way_but_not_what_somebody_waits_for)
+{
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
+    struct sta_error cancelled = {.status = STA_ECANCELLED};
+    struct guest guest = {.waiter.done = on_done}, joined = {.waiter.done = on_done};
+    struct sta_flight *asked = sta_answers_join(answers, "a", 1, &guest.waiter);
+    struct sta_flight *prepared = sta_answers_join(answers, "p", 1, NULL);
+    struct sta_flight *wanted = sta_answers_join(answers, "w", 1, NULL);
+    cr_assert(asked != NULL && prepared != NULL && wanted != NULL);
+    cr_assert_null(sta_answers_join(answers, "w", 1, &joined.waiter), "who asks meanwhile waits for it");
+    cr_expect_eq(sta_answers_cancel_prepared(answers), 1);
+    cr_expect(atomic_load(sta_flight_cancel(prepared)));
+    cr_expect(!atomic_load(sta_flight_cancel(asked)) && !atomic_load(sta_flight_cancel(wanted)));
+    cr_expect_eq(sta_answers_cancel_prepared(answers), 1, "it has not ended yet");
+    sta_flight_land(prepared, NULL, &cancelled);
+    cr_expect_eq(sta_answers_cancel_prepared(answers), 0);
+    sta_flight_land(asked, make_content(10), NULL);
+    sta_flight_land(wanted, make_content(10), NULL);
+    cr_expect(guest.served == 1 && joined.served == 1);
+    sta_answers_destroy(answers);
+}
+
+Test(answers, all_who_ask_at_once_share_one_flight)
+{
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
+    struct guest guests[3] = {{.waiter.done = on_done}, {.waiter.done = on_done}, {.waiter.done = on_done}};
+    struct sta_flight *flight = sta_answers_join(answers, "k", 1, &guests[0].waiter);
+    cr_assert_not_null(flight);
+    cr_expect_null(sta_answers_join(answers, "k", 1, &guests[1].waiter));
+    cr_expect_null(sta_answers_join(answers, "k", 1, &guests[2].waiter));
+    sta_flight_land(flight, make_content(10), NULL);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect(guests[i].served == 1 && guests[i].content == guests[0].content);
+    struct guest late = {.waiter.done = on_done};
+    cr_expect_null(sta_answers_join(answers, "k", 1, &late.waiter));
+    cr_expect_eq(late.served, 1, "who comes late is served at once");
+    sta_answers_destroy(answers);
+}
+
+Test(answers, a_flight_ends_when_all_have_left)
+{
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
+    struct sta_error err = STA_ERROR_INIT;
+    struct guest guests[3] = {{.waiter.done = on_done}, {.waiter.done = on_done}, {.waiter.done = on_done}};
+    struct sta_flight *flight = sta_answers_join(answers, "k", 1, &guests[0].waiter);
+    sta_answers_join(answers, "k", 1, &guests[1].waiter);
+    cr_expect(sta_waiter_leave(answers, &guests[0].waiter));
+    cr_expect(!*sta_flight_cancel(flight));
+    cr_expect(sta_waiter_leave(answers, &guests[1].waiter));
+    cr_expect(*sta_flight_cancel(flight));
+    struct sta_flight *second = sta_answers_join(answers, "k", 1, &guests[2].waiter);
+    cr_assert_not_null(second, "who comes after the last one left gets a flight of his own");
+    sta_fail(&err, STA_ECANCELLED, "cancelled");
+    sta_flight_land(flight, NULL, &err);
+    cr_expect(guests[0].served + guests[0].failed + guests[1].served + guests[1].failed == 0);
+    sta_flight_land(second, make_content(10), NULL);
+    cr_expect_eq(guests[2].served, 1);
+    cr_expect(!sta_waiter_leave(answers, &guests[2].waiter));
+    sta_answers_destroy(answers);
+}
+
+Test(answers, a_failure_is_told_and_not_kept)
+{
+    struct sta_answers *answers = sta_answers_create(1 << 20, NULL);
+    struct sta_error err = STA_ERROR_INIT;
+    struct guest guest = {.waiter.done = on_done};
+    struct sta_flight *flight = sta_answers_join(answers, "k", 1, &guest.waiter);
+    sta_fail(&err, STA_ELIMIT, "too large");
+    sta_flight_land(flight, NULL, &err);
+    cr_expect_eq(guest.failed, 1);
+    cr_expect(!has(answers, "k"));
+    sta_answers_destroy(answers);
+}
+
+Test(answers, the_longest_unused_goes_first_and_bytes_stay_within_the_limit)
+{
+    struct sta_answers *answers = sta_answers_create(200000, NULL);
+    char key[16];
+    for (int i = 0; i < 100; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        put(answers, key, 3000);
+        cr_expect(has(answers, "k0"), "used all the time, so never dropped (%d)", i);
+        cr_expect_leq(sta_answers_figures(answers).bytes, 200000);
+    }
+    cr_expect(!has(answers, "k1"));
+    cr_expect(has(answers, "k99"));
+    cr_expect_gt(sta_answers_figures(answers).dropped, 0);
+    sta_answers_destroy(answers);
+}
+
+Test(answers, one_that_would_take_the_whole_cache_is_not_kept)
+{
+    struct sta_answers *answers = sta_answers_create(100000, NULL);
+    put(answers, "small", 100);
+    put(answers, "large", 50000);
+    cr_expect(!has(answers, "large"));
+    cr_expect(has(answers, "small"));
+    sta_answers_destroy(answers);
+}
+
+Test(answers, gzip_makes_what_it_packed_smaller)
+{
+    char *packed;
+    size_t size;
+    char zeros[5000] = {0};
+    cr_assert(sta_gzip(zeros, sizeof zeros, &packed, &size));
+    cr_expect_lt(size, 100);
+    cr_expect_eq((unsigned char)packed[0], 0x1f);
+    free(packed);
+    cr_expect(!sta_gzip("x", 1, &packed, &size), "no gain");
+}
