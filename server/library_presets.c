@@ -14,6 +14,7 @@
 #include "common/memory.h"
 #include "server/ingest.h"
 #include "server/library_private.h"
+#include "findings/findings.h"
 
 static size_t list_folders(const struct sta_preset_folders *folders, const char *list[2])
 {

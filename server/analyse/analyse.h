@@ -319,14 +319,11 @@ void sta_content_report_fini(struct sta_content_report *report);
 
 #include "analyse/exec/sort.h"
 #include "analyse/facade/counters.h"
-#include "analyse/facade/dasf.h"
-#include "analyse/facade/findings.h"
 #include "analyse/facade/language.h"
 #include "analyse/facade/overlap.h"
 #include "analyse/facade/query.h"
 #include "analyse/facade/roles.h"
 #include "analyse/facade/share.h"
-#include "analyse/facade/timeline.h"
 #include "analyse/facade/views.h"
 
 #endif

@@ -16,6 +16,7 @@
 #include "server/command/command.h"
 #include "server/library.h"
 #include "server/settings.h"
+#include "findings/findings.h"
 
 #define FAULT STA_EXIT_REQUEST
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "common/memory.h"
+#include "timeline/timeline.h"
 
 #define KEPT 16
 #define LOOK_MS 50 /* between two looks at the budget of one who waits */

@@ -3,6 +3,7 @@
 #define STA_SERVE_TIMELINES_H
 
 #include "analyse/analyse.h"
+#include "timeline/timeline.h"
 
 struct sta_timelines;
 

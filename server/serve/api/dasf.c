@@ -4,6 +4,7 @@
 
 #include "common/memory.h"
 #include "serve/answers/views.h"
+#include "dasf/dasf.h"
 
 /* Only of traces of this kind, and tables that there are. */
 static int check(struct sta_view *view, struct sta_error *err)

@@ -4,6 +4,7 @@
 
 #include "common/memory.h"
 #include "serve/api/findings_json.h"
+#include "findings/findings.h"
 
 #define RUN_VALUES (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 

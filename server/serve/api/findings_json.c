@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "findings/findings.h"
 
 /* ---- one finding */
 

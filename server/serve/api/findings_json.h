@@ -3,6 +3,7 @@
 #define STA_SERVE_FINDINGS_JSON_H
 
 #include "serve/answers/views.h"
+#include "findings/findings.h"
 
 /** An object. */
 void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding);

@@ -5,6 +5,7 @@
 
 #include "common/memory.h"
 #include "serve/answers/views.h"
+#include "findings/findings.h"
 
 /* Events and sets that are asked, whatever is made of them. */
 #define SET_VALUES                                                                                           \

@@ -6,6 +6,7 @@
 #include "serve/formats/document_json.h"
 #include "serve/api/findings_json.h"
 #include "serve/api/preset_json.h"
+#include "findings/findings.h"
 
 /* ---- one rule */
 

@@ -7,6 +7,7 @@
 #include "common/memory.h"
 #include "serve/api/findings_json.h"
 #include "serve/formats/report_html.h"
+#include "findings/findings.h"
 
 /* ---- parts */
 

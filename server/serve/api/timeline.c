@@ -10,6 +10,7 @@
 #include "serve/api/timeline_columns.h"
 #include "serve/answers/timelines.h"
 #include "serve/answers/views.h"
+#include "timeline/timeline.h"
 
 #define PREPARED_SHARE 3 /* of the free memory, a third at most goes to what nobody has asked for */
 #define TIMELINE_VALUES                                                                                      \

@@ -2,6 +2,7 @@
 #include "serve/api/timeline_columns.h"
 
 #include "serve/api/reply.h"
+#include "timeline/timeline.h"
 
 void sta_put_text_value(struct sta_buffer *out, struct sta_text text)
 {

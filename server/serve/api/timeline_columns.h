@@ -4,6 +4,7 @@
 
 #include "analyse/analyse.h"
 #include "common/buffer.h"
+#include "timeline/timeline.h"
 
 /** A text in quotes, null when it is missing. */
 void sta_put_text_value(struct sta_buffer *out, struct sta_text text);

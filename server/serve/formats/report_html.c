@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/analyse.h"
+#include "findings/findings.h"
 
 const char sta_html_style[] =
     ":root{color-scheme:light dark;--line:#8884;--soft:#8882;--critical:#c62828;--warning:#b26a00;"

@@ -6,6 +6,7 @@
 
 #include "common/account.h"
 #include "serve/api/reply.h"
+#include "timeline/timeline.h"
 
 /* Frames: codes of a dictionary, and by code the place in the order. */
 struct frames {

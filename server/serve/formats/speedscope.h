@@ -3,6 +3,7 @@
 #define STA_SERVE_SPEEDSCOPE_H
 
 #include "analyse/analyse.h"
+#include "timeline/timeline.h"
 
 /** A sampled profile for each group; frames are shared and sorted by their bytes.  Return: 0; STA_ELIMIT,
  * STA_EBUSY or STA_ENOMEM when the account of the stacks has no room for the frames. */

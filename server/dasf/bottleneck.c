@@ -1,0 +1,499 @@
+/* function_bottleneck and task_bottleneck: what each worker spent its time on.
+ *
+ * Sums of doubles run in the order of the stream, so tasks are sorted by (worker, function or key, place in
+ * the stream), and groups then ordered as the original numbers its rows: worker by worker as they appear,
+ * inside of one as its groups appear.  The rows go out by duration, longest first. */
+#include <math.h>
+#include <string.h>
+
+#include "dasf/samples.h"
+#include "analyse/operators/radix.h"
+#include "common/memory.h"
+
+static const char WHAT[] = "groups of tasks";
+
+/* The tasks of one row. */
+struct group {
+    uint32_t first, count; /* of the sorted pairs */
+    uint32_t task, key;    /* the first of them, and its key */
+    double duration, total, percent;
+};
+
+struct grouping {
+    struct dasf_asked *asked;
+    bool by_key;
+    struct sta_word_pair *tasks; /* worker and group, place among the tasks; sorted */
+    size_t task_count;
+    struct sta_word_pair *scratch; /* of all sorts: as many as tasks */
+    struct group *groups;          /* in the order of the original's rows */
+    struct sta_word_pair *order;   /* of the rows that go out: minor is a group */
+    size_t group_count;
+    size_t keys; /* the column of keys or functions */
+};
+
+static const struct dasf_task *task_at(const struct grouping *grouping, const struct group *group, size_t i)
+{
+    return &grouping->asked->dasf->tasks[grouping->tasks[group->first + i].minor];
+}
+
+static const struct dasf_task *first_task(const struct grouping *grouping, const struct group *group)
+{
+    return &grouping->asked->dasf->tasks[group->task];
+}
+
+static void grouping_fini(struct grouping *grouping)
+{
+    struct sta_account *account = grouping->asked->budget->account;
+    sta_account_free(account, grouping->tasks);
+    sta_account_free(account, grouping->scratch);
+    sta_account_free(account, grouping->groups);
+    sta_account_free(account, grouping->order);
+}
+
+static int sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
+                      struct sta_word_pair *scratch, size_t count, struct sta_error *err)
+{
+    int status = sta_radix_sort_pairs(pairs, scratch, count, asked->budget->cancel);
+    return status == STA_OK ? STA_OK : sta_radix_failed(status, "tasks", count, err);
+}
+
+/* ---- groups */
+
+static int sort_tasks(struct grouping *grouping, struct sta_error *err)
+{
+    const struct dasf_asked *asked = grouping->asked;
+    const struct sta_dasf *dasf = asked->dasf;
+    struct sta_account *account = asked->budget->account;
+    grouping->tasks = sta_account_alloc(account, dasf->task_count + 1, sizeof *grouping->tasks, WHAT, err);
+    grouping->scratch = grouping->tasks ? sta_account_alloc(account, dasf->task_count + 1,
+                                                            sizeof *grouping->scratch, WHAT, err)
+                                        : NULL;
+    if (grouping->scratch == NULL)
+        return err->status;
+    for (size_t i = 0; i < dasf->task_count; i++) {
+        if (sta_budget_check_step(asked->budget, i, err) != STA_OK)
+            return err->status;
+        const struct dasf_task *task = &dasf->tasks[i];
+        uint64_t group = grouping->by_key ? task->key : task->name;
+        if (dasf_is_chosen(asked, task->position))
+            grouping->tasks[grouping->task_count++] =
+                (struct sta_word_pair){(uint64_t)task->worker << 32 | group, i};
+    }
+    return sort_pairs(asked, grouping->tasks, grouping->scratch, grouping->task_count, err);
+}
+
+/* Where each worker first appears. */
+static int find_workers(const struct grouping *grouping, uint32_t **appears, struct sta_error *err)
+{
+    const struct dasf_asked *asked = grouping->asked;
+    size_t size = ((size_t)asked->dasf->worker_count + 1) * sizeof **appears;
+    *appears = sta_account_alloc(asked->budget->account, 1, size, WHAT, err);
+    if (*appears == NULL)
+        return err->status;
+    memset(*appears, 0xff, size);
+    for (size_t i = 0; i < grouping->task_count; i++) {
+        uint32_t worker = (uint32_t)(grouping->tasks[i].major >> 32);
+        (*appears)[worker] = (uint32_t)STA_MIN((uint64_t)(*appears)[worker], grouping->tasks[i].minor);
+    }
+    return STA_OK;
+}
+
+static size_t count_groups(const struct grouping *grouping)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < grouping->task_count; i++)
+        count += i == 0 || grouping->tasks[i].major != grouping->tasks[i - 1].major;
+    return count;
+}
+
+/* The groups as (appearance of the worker, of the group), with where their tasks begin. */
+static int order_groups(struct grouping *grouping, struct sta_error *err)
+{
+    struct sta_account *account = grouping->asked->budget->account;
+    uint32_t *appears;
+    size_t count = count_groups(grouping), at = 0;
+    grouping->groups = sta_account_calloc(account, count + 1, sizeof *grouping->groups, WHAT, err);
+    grouping->order =
+        grouping->groups ? sta_account_alloc(account, count + 1, sizeof *grouping->order, WHAT, err) : NULL;
+    if (grouping->order == NULL || find_workers(grouping, &appears, err) != STA_OK)
+        return err->status;
+    for (size_t i = 0; i < grouping->task_count; i++)
+        if (i == 0 || grouping->tasks[i].major != grouping->tasks[i - 1].major)
+            grouping->order[at++] = (struct sta_word_pair){
+                (uint64_t)appears[grouping->tasks[i].major >> 32] << 32 | grouping->tasks[i].minor, i};
+    sta_account_free(account, appears);
+    grouping->group_count = count;
+    return sort_pairs(grouping->asked, grouping->order, grouping->scratch, count, err);
+}
+
+static void measure_group(struct grouping *grouping, struct group *group, size_t first)
+{
+    uint64_t major = grouping->tasks[first].major;
+    group->first = (uint32_t)first;
+    group->task = (uint32_t)grouping->tasks[first].minor;
+    group->key = first_task(grouping, group)->key;
+    while (first + group->count < grouping->task_count &&
+           grouping->tasks[first + group->count].major == major)
+        group->duration += task_at(grouping, group, group->count++)->duration;
+}
+
+/* Sums of durations, and their shares of all that the worker did. */
+static int measure_groups(struct grouping *grouping, struct sta_error *err)
+{
+    size_t work = 0;
+    for (size_t i = 0, begin = 0; i < grouping->group_count; i++) {
+        struct group *group = &grouping->groups[i];
+        measure_group(grouping, group, grouping->order[i].minor);
+        uint32_t worker = task_at(grouping, group, 0)->worker;
+        if (worker != task_at(grouping, &grouping->groups[begin], 0)->worker)
+            begin = i;
+        group->total = (i == begin ? 0.0 : group[-1].total) + group->duration;
+        if (sta_budget_check_work(grouping->asked->budget, &work, group->count, err) != STA_OK)
+            return err->status;
+    }
+    for (size_t i = grouping->group_count; i-- > 0;) {
+        struct group *group = &grouping->groups[i];
+        bool last = i + 1 == grouping->group_count ||
+                    task_at(grouping, group + 1, 0)->worker != task_at(grouping, group, 0)->worker;
+        group->total = last ? group->total : group[1].total;
+        group->percent = group->duration / group->total * 100; /* NAN when it did nothing */
+        if (sta_budget_check_step(grouping->asked->budget, i, err) != STA_OK)
+            return err->status;
+    }
+    return STA_OK;
+}
+
+/* The original divides by the time of each worker. */
+static int check_totals(const struct grouping *grouping, struct sta_error *err)
+{
+    for (size_t i = 0; i < grouping->group_count && grouping->asked->question->compatible; i++)
+        if (grouping->groups[i].total == 0) {
+            const struct sta_dasf *dasf = grouping->asked->dasf;
+            uint32_t worker = task_at(grouping, &grouping->groups[i], 0)->worker;
+            return sta_fail(err, STA_ELIMIT,
+                            "the original has no such table: the tasks of worker %s took no time in all, by "
+                            "which it divides; semantics=exact leaves these shares out",
+                            dasf->workers[worker].name.bytes);
+        }
+    return STA_OK;
+}
+
+static int sort_by_duration(struct grouping *grouping, struct sta_error *err)
+{
+    for (size_t i = 0; i < grouping->group_count; i++)
+        grouping->order[i] = (struct sta_word_pair){~dasf_ordered_bits(grouping->groups[i].duration), i};
+    return sort_pairs(grouping->asked, grouping->order, grouping->scratch, grouping->group_count, err);
+}
+
+static int make_groups(struct grouping *grouping, struct sta_error *err)
+{
+    int status = sort_tasks(grouping, err);
+    if (status == STA_OK)
+        status = order_groups(grouping, err);
+    if (status == STA_OK)
+        status = measure_groups(grouping, err);
+    if (status == STA_OK)
+        status = check_totals(grouping, err);
+    return status == STA_OK ? sort_by_duration(grouping, err) : status;
+}
+
+/* ---- columns */
+
+static const struct group *row_group(const struct grouping *grouping, size_t row)
+{
+    return &grouping->groups[grouping->order[row].minor];
+}
+
+#define AHEAD 16 /* rows whose group and task are fetched before they are wanted */
+
+/* By duration, groups and tasks lie anywhere. */
+static void fetch_ahead(const struct grouping *grouping, size_t row)
+{
+    if (row + 2 * AHEAD < grouping->group_count)
+        __builtin_prefetch(row_group(grouping, row + 2 * AHEAD));
+    if (row + AHEAD < grouping->group_count)
+        __builtin_prefetch(first_task(grouping, row_group(grouping, row + AHEAD)));
+}
+
+static void add_column(const struct grouping *grouping, const char *exact, const char *compatible,
+                       enum sta_type type, const char *unit)
+{
+    bool original = grouping->asked->question->compatible;
+    (void)sta_table_add(grouping->asked->table, original ? compatible : exact, type, original ? NULL : unit);
+}
+
+/* The columns that both tables have; under compatible there is none of the worker's name. */
+static void add_columns(struct grouping *grouping)
+{
+    const struct dasf_asked *asked = grouping->asked;
+    sta_table_init(asked->table, grouping->group_count);
+    sta_table_count_in(asked->table, asked->budget->account);
+    add_column(grouping, "host", "Host", STA_TYPE_TEXT, NULL);
+    add_column(grouping, "gpu", "GPU", STA_TYPE_TEXT, NULL);
+    if (!asked->question->compatible)
+        (void)sta_table_add(asked->table, "worker", STA_TYPE_TEXT, NULL);
+    grouping->keys = asked->table->column_count;
+    if (grouping->by_key)
+        add_column(grouping, "key", "Task Key", STA_TYPE_TEXT, NULL);
+    else
+        add_column(grouping, "function", "Function", STA_TYPE_TEXT, NULL);
+    add_column(grouping, "duration", "Duration (s)", STA_TYPE_FLOAT, "s");
+    add_column(grouping, "percent", "Percentage of total time (%)", STA_TYPE_FLOAT, NULL);
+}
+
+/* Fills these of one row.  Return: the column behind them. */
+static struct sta_table_column *fill_columns(const struct grouping *grouping, size_t row)
+{
+    const struct dasf_asked *asked = grouping->asked;
+    const struct sta_dasf *dasf = asked->dasf;
+    const struct group *group = row_group(grouping, row);
+    const struct dasf_task *task = first_task(grouping, group);
+    const struct dasf_worker *worker = &dasf->workers[task->worker];
+    struct sta_table_column *column = asked->table->columns;
+    fetch_ahead(grouping, row);
+    dasf_lend_text(column++, row, dasf->hosts[worker->host]);
+    dasf_lend_text(column++, row, worker->gpu);
+    if (!asked->question->compatible)
+        dasf_lend_text(column++, row, worker->name);
+    if (!grouping->by_key && task->name != STA_NO_CODE)
+        dasf_lend_text(
+            column, row,
+            sta_dictionary_text(sta_tables_names(sta_snapshot_tables(dasf->snapshot)), task->name));
+    sta_table_set_number(++column, row, group->duration);
+    sta_table_set_number(++column, row, group->percent);
+    return column + 1;
+}
+
+static void fill_task_row(const struct grouping *grouping, size_t row)
+{
+    const struct sta_dasf *dasf = grouping->asked->dasf;
+    struct sta_table_column *column = fill_columns(grouping, row);
+    const int64_t size = dasf->tasks[dasf->last[row_group(grouping, row)->key]].size;
+    if (grouping->asked->question->compatible)
+        sta_table_set_number(column, row, (double)size / 1e6);
+    else
+        sta_table_set_int(column, row, size);
+}
+
+/* The keys by themselves: the processor then waits for many of them together. */
+static void fill_task_rows(const void *context, size_t first, size_t end)
+{
+    const struct grouping *grouping = context;
+    struct sta_table_column *keys = &grouping->asked->table->columns[grouping->keys];
+    for (size_t row = first; row < end; row++) {
+        if (row + AHEAD < end)
+            __builtin_prefetch(row_group(grouping, row + AHEAD));
+        dasf_lend_text(keys, row, dasf_node_text(grouping->asked->dasf, row_group(grouping, row)->key));
+    }
+    for (size_t row = first; row < end; row++)
+        fill_task_row(grouping, row);
+}
+
+int dasf_task_bottleneck(struct dasf_asked *asked, struct sta_error *err)
+{
+    struct grouping grouping = {.asked = asked, .by_key = true};
+    int status = make_groups(&grouping, err);
+    if (status == STA_OK) {
+        add_columns(&grouping);
+        add_column(&grouping, "size", "Memory usage (Mb)",
+                   asked->question->compatible ? STA_TYPE_FLOAT : STA_TYPE_INT, "B");
+        status = dasf_fill_rows(asked, fill_task_rows, &grouping, err);
+    }
+    grouping_fini(&grouping);
+    return status;
+}
+
+/* ---- what the samples say of a function */
+
+/* Means of the samples of one function: of a host, or of all under compatible. */
+struct mean {
+    uint64_t where; /* host and name */
+    double utilization, memory;
+    uint64_t count;
+};
+
+struct means {
+    struct mean *items; /* ascending by where */
+    size_t count;
+};
+
+static uint64_t where(const struct dasf_asked *asked, const struct dasf_task *task)
+{
+    uint64_t host = asked->question->compatible ? 0 : asked->dasf->workers[task->worker].host;
+    return host << 32 | task->name;
+}
+
+static const struct mean *find_mean(const struct means *means, uint64_t place)
+{
+    size_t begin = 0, end = means->count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (means->items[middle].where < place)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < means->count && means->items[begin].where == place ? &means->items[begin] : NULL;
+}
+
+static void add_samples(const struct dasf_asked *asked, struct means *means,
+                        const struct sta_word_pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct dasf_sample *sample = &asked->dasf->samples[pairs[i].minor];
+        if (means->count == 0 || means->items[means->count - 1].where != pairs[i].major)
+            means->items[means->count++] = (struct mean){.where = pairs[i].major};
+        struct mean *mean = &means->items[means->count - 1];
+        mean->utilization += sample->utilization;
+        mean->memory += sample->memory;
+        mean->count++;
+    }
+}
+
+/* Samples by function, in the order of the stream.  Those without a GPU say nothing. */
+static int make_means(struct dasf_asked *asked, struct means *means, struct sta_error *err)
+{
+    const struct sta_dasf *dasf = asked->dasf;
+    struct sta_account *account = asked->budget->account;
+    uint32_t *tasks;
+    uint64_t candidates[3];
+    size_t count = 0;
+    int status = dasf_match_samples(asked, &tasks, candidates, err);
+    if (status != STA_OK)
+        return status;
+    struct sta_word_pair *pairs =
+        sta_account_alloc(account, dasf->sample_count + 1, sizeof *pairs, WHAT, err);
+    struct sta_word_pair *scratch =
+        pairs ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *scratch, WHAT, err) : NULL;
+    means->items =
+        scratch ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *means->items, WHAT, err) : NULL;
+    for (size_t i = 0; i < dasf->sample_count && means->items != NULL; i++)
+        if (tasks[i] != DASF_NEVER && !isnan(dasf->samples[i].utilization) && !isnan(dasf->samples[i].memory))
+            pairs[count++] = (struct sta_word_pair){where(asked, &dasf->tasks[tasks[i]]), i};
+    status = means->items != NULL ? sort_pairs(asked, pairs, scratch, count, err) : err->status;
+    if (status == STA_OK)
+        add_samples(asked, means, pairs, count);
+    sta_account_free(account, pairs);
+    sta_account_free(account, scratch);
+    sta_account_free(account, tasks);
+    sta_facts_int(asked->facts, "samples_of_no_task", (int64_t)candidates[0]);
+    sta_facts_int(asked->facts, "samples_of_one_task", (int64_t)candidates[1]);
+    sta_facts_int(asked->facts, "samples_of_more_tasks", (int64_t)candidates[2]);
+    return status;
+}
+
+/* Return: the column behind those of the samples. */
+static struct sta_table_column *fill_means(const struct grouping *grouping, const struct means *means,
+                                           size_t row, struct sta_table_column *column)
+{
+    const struct dasf_asked *asked = grouping->asked;
+    const bool original = asked->question->compatible;
+    const struct mean *mean = find_mean(means, where(asked, first_task(grouping, row_group(grouping, row))));
+    const double memory = mean ? mean->memory / (double)mean->count : 0;
+    sta_table_set_number(column++, row, mean ? mean->utilization / (double)mean->count : 0);
+    sta_table_set_number(column++, row, original ? memory / 1e9 : memory);
+    if (!original)
+        sta_table_set_int(column++, row, mean ? (int64_t)mean->count : 0);
+    return column;
+}
+
+/* ---- what the graph says of a function */
+
+bool dasf_throughput(const struct sta_dasf *dasf, uint32_t node, double *rate)
+{
+    double duration = dasf->last[node] != DASF_NEVER ? dasf->tasks[dasf->last[node]].duration : 1;
+    *rate = (double)dasf->input_size[node] / duration;
+    return duration != 0;
+}
+
+/* The means over a group's tasks; a rate is only of those that took time. */
+static struct sta_table_column *fill_graph(const struct grouping *grouping, size_t row,
+                                           struct sta_table_column *column)
+{
+    const struct dasf_asked *asked = grouping->asked;
+    const double unit = asked->question->compatible ? 1e6 : 1;
+    const struct group *group = row_group(grouping, row);
+    __int128 sizes = 0;
+    double rates = 0, rate;
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const uint32_t key = task_at(grouping, group, i)->key;
+        sizes += asked->dasf->input_size[key];
+        if (dasf_throughput(asked->dasf, key, &rate)) {
+            rates += rate;
+            count++;
+        }
+    }
+    sta_table_set_number(column++, row, (double)sizes / (double)group->count / unit);
+    if (count > 0)
+        sta_table_set_number(column, row, rates / (double)count / unit);
+    return column + 1;
+}
+
+struct function_table {
+    const struct grouping *grouping;
+    const struct means *means;
+};
+
+static void add_function_columns(struct grouping *grouping)
+{
+    add_columns(grouping);
+    add_column(grouping, "gpu_utilization", "Mean GPU Utilization (%)", STA_TYPE_FLOAT, NULL);
+    add_column(grouping, "gpu_memory", "Mean GPU Memory Used (GB)", STA_TYPE_FLOAT, "B");
+    if (!grouping->asked->question->compatible) /* 0: the means are of none */
+        (void)sta_table_add(grouping->asked->table, "gpu_samples", STA_TYPE_INT, NULL);
+    add_column(grouping, "mean_size", "Mean Data Size (MB)", STA_TYPE_FLOAT, "B");
+    add_column(grouping, "mean_throughput", "Mean Throughput (MB/s)", STA_TYPE_FLOAT, "B/s");
+    add_column(grouping, "tasks", "Num Tasks (chunks)", STA_TYPE_INT, NULL);
+    add_column(grouping, "mean_duration", "Mean Task time (s)", STA_TYPE_FLOAT, "s");
+}
+
+static void fill_function_row(const struct function_table *functions, size_t row)
+{
+    const struct grouping *grouping = functions->grouping;
+    const struct group *group = row_group(grouping, row);
+    struct sta_table_column *column = fill_columns(grouping, row);
+    column = fill_means(grouping, functions->means, row, column);
+    column = fill_graph(grouping, row, column);
+    sta_table_set_int(column++, row, (int64_t)group->count);
+    sta_table_set_number(column, row, group->duration / (double)group->count);
+}
+
+static void fill_function_rows(const void *context, size_t first, size_t end)
+{
+    for (size_t row = first; row < end; row++)
+        fill_function_row(context, row);
+}
+
+int dasf_check_durations(const struct dasf_asked *asked, struct sta_error *err)
+{
+    const struct sta_dasf *dasf = asked->dasf;
+    for (uint32_t i = 0; i < dasf->mention_count && asked->question->compatible; i++) {
+        uint32_t last = dasf->last[dasf->mentioned[i]];
+        if (last != DASF_NEVER && dasf->tasks[last].duration == 0)
+            return sta_fail(err, STA_ELIMIT,
+                            "the original has no such table: task %.200s took no time, by which it divides; "
+                            "semantics=exact leaves its throughput out",
+                            dasf_node_text(dasf, dasf->mentioned[i]).bytes);
+    }
+    return STA_OK;
+}
+
+int dasf_function_bottleneck(struct dasf_asked *asked, struct sta_error *err)
+{
+    struct grouping grouping = {.asked = asked};
+    struct means means = {0};
+    int status = dasf_check_durations(asked, err);
+    if (status == STA_OK)
+        status = make_groups(&grouping, err);
+    if (status == STA_OK)
+        status = make_means(asked, &means, err);
+    if (status == STA_OK) {
+        const struct function_table functions = {&grouping, &means};
+        add_function_columns(&grouping);
+        status = dasf_fill_rows(asked, fill_function_rows, &functions, err);
+    }
+    sta_account_free(asked->budget->account, means.items);
+    grouping_fini(&grouping);
+    return status;
+}

@@ -1,0 +1,287 @@
+/* Tables of a Dask computation: the records in memory, and one question to them. */
+#include "dasf/dasf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dasf/stream.h"
+#include "analyse/views/question.h"
+#include "common/memory.h"
+#include "common/number.h"
+
+#define OFFSET_LIMIT 4e9 /* s: a clock that runs for longer than a century */
+
+/* ---- the records */
+
+int sta_dasf_create(struct sta_snapshot *snapshot, const struct sta_presets *presets,
+                    const struct sta_budget *budget, struct sta_dasf **dasf, struct sta_error *err)
+{
+    struct sta_dasf *made = sta_alloc(sizeof *made);
+    struct sta_columns_options options = {.presets = presets};
+    made->snapshot = sta_snapshot_retain(snapshot);
+    made->unknown = sta_dictionary_create();
+    int status = sta_columns_create(snapshot, &options, &made->columns, err);
+    if (status == STA_OK)
+        status = dasf_read_stream(made, budget, err);
+    if (status == STA_OK)
+        status = dasf_find_last(made, budget, err);
+    if (status != STA_OK)
+        sta_dasf_destroy(made);
+    else
+        *dasf = made;
+    return status;
+}
+
+/* Another of the same records: what is of the graph is its own. */
+int sta_dasf_link(const struct sta_dasf *records, const struct sta_budget *budget, struct sta_dasf **dasf,
+                  struct sta_error *err)
+{
+    struct sta_dasf *made = sta_alloc(sizeof *made);
+    *made = *records;
+    made->linked = true;
+    made->bytes = 0;
+    made->last = NULL;
+    int status = dasf_build_graph(made, budget, err);
+    if (status != STA_OK)
+        sta_dasf_destroy(made);
+    else
+        *dasf = made;
+    return status;
+}
+
+void sta_dasf_destroy(struct sta_dasf *dasf)
+{
+    free(dasf->mentioned);
+    free(dasf->mention);
+    free(dasf->last);
+    free(dasf->input_size);
+    free(dasf->before.first);
+    free(dasf->before.nodes);
+    free(dasf->after.first);
+    free(dasf->after.nodes);
+    if (!dasf->linked) {
+        free(dasf->tasks);
+        free(dasf->holdings);
+        free(dasf->samples);
+        free(dasf->workers);
+        free(dasf->hosts);
+        sta_dictionary_destroy(dasf->unknown);
+        sta_columns_destroy(dasf->columns);
+        sta_snapshot_release(dasf->snapshot);
+    }
+    free(dasf);
+}
+
+uint64_t sta_dasf_bytes(const struct sta_dasf *dasf)
+{
+    return dasf->bytes + (dasf->linked ? 0 : sta_dictionary_bytes(dasf->unknown));
+}
+
+/* ---- which rows are asked for */
+
+struct choosing {
+    struct dasf_asked *asked;
+    struct sta_expression *filter;
+    uint32_t record; /* its column */
+    uint64_t *places, records;
+};
+
+static int choose_rows(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct choosing *choosing = self;
+    const struct sta_column_values *chunks;
+    struct sta_vector records;
+    size_t count;
+    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_CHUNK, &chunks, err);
+    if (status == STA_OK)
+        status = sta_column_reader_get(rows->reader, choosing->record, &records, err);
+    const struct sta_chunk *list =
+        sta_snapshot_chunks(choosing->asked->dasf->snapshot, rows->block->segment, &count);
+    for (uint32_t i = 0; i < rows->count && status == STA_OK; i++) {
+        uint32_t row = sta_scan_row(rows, i);
+        uint64_t place =
+            choosing->places[list[chunks->codes[row]].source] + (uint64_t)records.integers[row] - 1;
+        if (place < choosing->records) /* each is its own byte: workers do not meet */
+            choosing->asked->chosen[place] = 1;
+    }
+    return status;
+}
+
+static int scan_chosen(struct choosing *choosing, struct sta_error *err)
+{
+    const struct sta_dasf_question *question = choosing->asked->question;
+    int64_t per_us = sta_snapshot_info(choosing->asked->dasf->snapshot)->ticks_per_us;
+    struct sta_accumulator accumulator = {.self = choosing, .update = choose_rows};
+    struct sta_scan scan = {.columns = choosing->asked->dasf->columns,
+                            .filter = choosing->filter,
+                            .from = question->has_from ? sta_ticks(question->from, per_us) : INT64_MIN,
+                            .to = question->has_to ? sta_ticks(question->to, per_us) : INT64_MAX,
+                            .accumulators = &accumulator,
+                            .accumulator_count = 1};
+    return sta_scan_run(&scan, choosing->asked->budget, err);
+}
+
+static int parse_filter(struct choosing *choosing, struct sta_error *err)
+{
+    const char *text = choosing->asked->question->filter;
+    const struct sta_schema *schema = sta_columns_schema(choosing->asked->dasf->columns);
+    if (text == NULL)
+        return STA_OK;
+    int status = sta_condition_parse(text, strlen(text), schema, &choosing->filter, err);
+    return status == STA_OK ? STA_OK : sta_at(err, "/filter", err->position);
+}
+
+static int choose(struct dasf_asked *asked, struct sta_error *err)
+{
+    static const struct sta_text record = {"args.record", 11};
+    const struct sta_dasf_question *question = asked->question;
+    struct choosing choosing = {.asked = asked};
+    int column = sta_schema_find(sta_columns_schema(asked->dasf->columns), record);
+    if (column < 0 || (question->filter == NULL && !question->has_from && !question->has_to))
+        return STA_OK;
+    if (question->has_from && question->has_to && question->to < question->from) {
+        sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", question->to, question->from);
+        return sta_at(err, "/to", -1);
+    }
+    asked->chosen = sta_account_calloc(asked->budget->account, (size_t)asked->dasf->record_count + 1, 1,
+                                       "the rows that are chosen", err);
+    int status = asked->chosen != NULL ? parse_filter(&choosing, err) : err->status;
+    choosing.record = (uint32_t)column;
+    choosing.places = dasf_stream_places(asked->dasf->snapshot, &choosing.records);
+    if (status == STA_OK)
+        status = scan_chosen(&choosing, err);
+    if (choosing.filter != NULL)
+        sta_expression_destroy(choosing.filter);
+    free(choosing.places);
+    return status;
+}
+
+/* ---- clocks */
+
+static int fail_offset(const char *text, const char *why, struct sta_error *err)
+{
+    sta_fail(err, STA_EINPUT, "offset \"%.200s\" %s", text, why);
+    return sta_at(err, "/offset", -1);
+}
+
+static int set_offset(const struct dasf_asked *asked, const char *text, struct sta_error *err)
+{
+    const struct sta_dasf *dasf = asked->dasf;
+    const char *colon = strrchr(text, ':');
+    double seconds;
+    if (colon == NULL || !sta_parse_double(colon + 1, strlen(colon + 1), &seconds))
+        return fail_offset(text, "is not HOST:SECONDS", err);
+    if (fabs(seconds) > OFFSET_LIMIT)
+        return fail_offset(text, "is out of range", err);
+    struct sta_text name = {text, (uint32_t)(colon - text)};
+    for (uint32_t host = 0; host < dasf->host_count; host++)
+        if (sta_text_order(dasf->hosts[host], name) == 0) {
+            asked->offsets[host] = (int64_t)rint(seconds * 1e9);
+            return STA_OK;
+        }
+    return fail_offset(text, "names no host of the trace", err);
+}
+
+static int set_offsets(struct dasf_asked *asked, struct sta_error *err)
+{
+    int status = STA_OK;
+    asked->offsets = sta_alloc_array((size_t)asked->dasf->host_count + 1, sizeof *asked->offsets);
+    for (size_t i = 0; i < asked->question->offset_count && status == STA_OK; i++)
+        status = set_offset(asked, asked->question->offsets[i], err);
+    return status;
+}
+
+double dasf_from_start(const struct dasf_asked *asked, int64_t ns)
+{
+    return (double)(ns - sta_snapshot_info(asked->dasf->snapshot)->origin_us * 1000) / 1e9;
+}
+
+/* ---- the question */
+
+static const struct {
+    const char *name;
+    bool compatible, linked;
+    dasf_table *fill;
+} tables[] = {
+#define X(name, compatible, linked, row) {#name, compatible, linked, dasf_##name},
+    STA_DASF_TABLE_LIST(X)
+#undef X
+};
+
+enum sta_dasf_table sta_dasf_table_find(const char *name)
+{
+    for (unsigned i = 0; i < STA_DASF_TABLES; i++)
+        if (strcmp(tables[i].name, name) == 0)
+            return (enum sta_dasf_table)i;
+    return STA_DASF_TABLES;
+}
+
+bool sta_dasf_table_linked(enum sta_dasf_table table)
+{
+    return tables[table].linked;
+}
+
+/* The original takes all of its files as they are. */
+static int check_compatible(const struct sta_dasf_question *question, struct sta_error *err)
+{
+    const char *parameter = question->filter != NULL     ? "filter"
+                            : question->has_from         ? "from"
+                            : question->has_to           ? "to"
+                            : question->offset_count > 0 ? "offset"
+                                                         : NULL;
+    char pointer[16];
+    if (!question->compatible)
+        return STA_OK;
+    if (!tables[question->table].compatible) {
+        sta_fail(err, STA_EINPUT, "the original has no table %s; it is of semantics=exact",
+                 tables[question->table].name);
+        return sta_at(err, "/semantics", -1);
+    }
+    if (parameter == NULL)
+        return STA_OK;
+    snprintf(pointer, sizeof pointer, "/%s", parameter);
+    sta_fail(err, STA_EINPUT, "%s is of semantics=exact: the original takes all records as they are",
+             parameter);
+    return sta_at(err, pointer, -1);
+}
+
+static void add_facts(const struct dasf_asked *asked)
+{
+    const struct sta_dasf *dasf = asked->dasf;
+    sta_facts_int(asked->facts, "compute", (int64_t)dasf->task_count);
+    sta_facts_int(asked->facts, "managed_memory", (int64_t)dasf->holding_count);
+    sta_facts_int(asked->facts, "resource", (int64_t)dasf->sample_count);
+    sta_facts_int(asked->facts, "tasks", dasf->ran_count);
+    if (dasf->linked)
+        sta_facts_int(asked->facts, "tasks_of_unknown_size", (int64_t)dasf->mention_count - dasf->ran_count);
+}
+
+int sta_dasf_ask(const struct sta_dasf_question *question, const struct sta_budget *budget,
+                 struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    struct dasf_asked asked = {
+        .question = question, .dasf = question->dasf, .budget = budget, .table = table, .facts = facts};
+    *table = (struct sta_table){0};
+    int status = check_compatible(question, err);
+    if (status == STA_OK)
+        status = set_offsets(&asked, err);
+    if (status == STA_OK)
+        status = choose(&asked, err);
+    if (status == STA_OK)
+        status = tables[question->table].fill(&asked, err);
+    if (status == STA_OK) {
+        table->row_count = table->rows;
+        add_facts(&asked);
+    } else {
+        sta_table_fini(table);
+    }
+    sta_account_free(budget->account, asked.chosen);
+    free(asked.offsets);
+    return status;
+}
+
+void dasf_set_text(struct sta_table *table, struct sta_table_column *column, size_t row, struct sta_text text)
+{
+    sta_table_set_text(table, column, row, text.bytes, text.length);
+}

@@ -1,0 +1,253 @@
+/* Which rules are asked, what they find, and in which order that is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/exec/sort.h"
+#include "findings/judge.h"
+#include "findings/tables.h"
+#include "analyse/layers/yaml_checks.h"
+#include "analyse/views/members.h"
+#include "common/memory.h"
+#include "findings/findings.h"
+
+/* ---- which rules, in which order */
+
+/* Whether a list with commas between, of a member of the request, has a name; also when there is none. */
+static bool is_listed(const struct sta_document *request, const char *member, const char *name)
+{
+    const struct sta_document *list = sta_member_given(request, member);
+    const size_t length = strlen(name);
+    if (list == NULL || list->type != STA_DOCUMENT_TEXT)
+        return true;
+    for (const char *at = list->text.bytes;; at++) {
+        const size_t next = strcspn(at, ",");
+        if (next == length && strncmp(at, name, length) == 0)
+            return true;
+        at += next;
+        if (*at == '\0')
+            return false;
+    }
+}
+
+typedef bool (*name_check)(const struct sta_rules *rules, const char *name, size_t length);
+
+static bool is_rule(const struct sta_rules *rules, const char *name, size_t length)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (strlen(rules->items[i].id) == length && strncmp(rules->items[i].id, name, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_severity(const struct sta_rules *rules, const char *name, size_t length)
+{
+    (void)rules;
+    return sta_severity_find(name, length) != STA_SEVERITIES;
+}
+
+static bool is_group(const struct sta_rules *rules, const char *name, size_t length)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (strlen(rules->items[i].group) == length && strncmp(rules->items[i].group, name, length) == 0)
+            return true;
+    return false;
+}
+
+static int check_list(const struct sta_rules *rules, const struct sta_document *request, const char *member,
+                      name_check check, struct sta_error *err)
+{
+    const struct sta_document *list = sta_member_given(request, member);
+    if (list == NULL)
+        return STA_OK;
+    for (const char *at = list->type == STA_DOCUMENT_TEXT ? list->text.bytes : "";; at++) {
+        const size_t length = strcspn(at, ",");
+        if (!check(rules, at, length)) {
+            sta_fail(err, STA_EINPUT, "there is no %s \"%.*s\"", member, (int)STA_MIN(length, 60), at);
+            return sta_at_member(err, member, NULL, -1);
+        }
+        at += length;
+        if (*at == '\0')
+            return STA_OK;
+    }
+}
+
+static int check_lists(const struct sta_rules *rules, const struct sta_document *request,
+                       struct sta_error *err)
+{
+    int rc = check_list(rules, request, "severity", is_severity, err);
+    if (rc == STA_OK)
+        rc = check_list(rules, request, "group", is_group, err);
+    return rc == STA_OK ? check_list(rules, request, "rule", is_rule, err) : rc;
+}
+
+static int compare_findings(const void *a, const void *b, void *context)
+{
+    const struct sta_finding *x = a, *y = b;
+    (void)context;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? -1 : 1;
+    if (x->stake_share.missing != y->stake_share.missing)
+        return x->stake_share.missing ? 1 : -1;
+    if (!x->stake_share.missing && x->stake_share.number != y->stake_share.number)
+        return x->stake_share.number > y->stake_share.number ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static void finding_fini(struct sta_finding *finding)
+{
+    free(finding->text);
+    free(finding->figures);
+    sta_table_fini(&finding->evidence);
+    sta_arena_fini(&finding->memory);
+}
+
+static void keep_severities(struct sta_findings_answer *answer, const struct sta_document *request)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < answer->count; i++)
+        if (is_listed(request, "severity", sta_severity_name(answer->items[i].severity)))
+            answer->items[kept++] = answer->items[i];
+        else
+            finding_fini(&answer->items[i]);
+    answer->count = kept;
+}
+
+/* Where the time of the default chain went, when a rule asked for it. */
+static void put_causes(const struct sta_looks *looks, struct sta_table *table)
+{
+    const struct sta_attribution *stall = &looks->stall;
+    if (looks->stall_seen != STA_SEEN)
+        return;
+    sta_table_init(table, looks->charged.list_count);
+    sta_table_add(table, "cause", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "label", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "time", STA_TYPE_FLOAT, "s");
+    for (uint32_t l = 0; l < looks->charged.list_count; l++) {
+        const bool cause = l < stall->cause_count;
+        const char *texts[] = {cause ? stall->causes[l] : "untraced",
+                               cause ? stall->chain->causes[l].label : "nothing traced"};
+        for (size_t c = 0; c < STA_COUNT_OF(texts); c++)
+            sta_table_set_text(table, &table->columns[c], l, texts[c], strlen(texts[c]));
+        sta_table_set_number(&table->columns[2], l, sta_run_seconds(looks->run, looks->charged.time[l]));
+    }
+}
+
+static int judge_all(struct sta_looks *looks, struct sta_findings_answer *answer, struct sta_error *err)
+{
+    int rc = STA_OK;
+    answer->items = sta_alloc_array(looks->asked_count + 1, sizeof *answer->items);
+    for (size_t i = 0; i < looks->asked_count && rc == STA_OK; i++) {
+        rc = sta_judge_rule(looks, looks->asked[i], i, &answer->items[answer->count++], err);
+        if (rc == STA_OK)
+            rc = sta_budget_check(looks->run->budget, err);
+    }
+    if (rc == STA_OK)
+        rc = sta_sort(looks->run->budget, answer->items, answer->count, sizeof *answer->items,
+                      compare_findings, NULL, err);
+    for (size_t i = 0; i < answer->count && rc == STA_OK; i++)
+        answer->counts[answer->items[i].severity]++;
+    put_causes(looks, &answer->causes);
+    answer->base_kind = looks->base_kind;
+    answer->base_time = sta_run_seconds(looks->run, looks->base);
+    answer->ranks = looks->phases.order_count;
+    return rc;
+}
+
+static int run_rules(const struct sta_overlap_question *question, const struct sta_rules *rules,
+                     const struct sta_rule **asked, size_t count, const struct sta_budget *budget,
+                     struct sta_findings_answer *answer, struct sta_error *err)
+{
+    struct sta_run run;
+    struct sta_looks *looks = sta_alloc(sizeof *looks);
+    double goal = rules->goal;
+    int rc = sta_run_open(&run, question, budget, err);
+    looks->run = &run;
+    looks->phases.account = looks->stall_rows.account = looks->access.account = budget->account;
+    if (rc == STA_OK)
+        rc = sta_goal_read(question->request, &goal, err);
+    if (rc == STA_OK) {
+        answer->preset = run.preset->name;
+        answer->presets = sta_presets_retain((struct sta_presets *)(uintptr_t)question->presets);
+        rc = sta_looks_init(looks, &run, rules, asked, count, goal, err);
+    }
+    if (rc == STA_OK)
+        rc = judge_all(looks, answer, err);
+    sta_looks_fini(looks);
+    sta_run_fini(&run);
+    free(looks);
+    return rc;
+}
+
+int sta_findings_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+                     struct sta_findings_answer *answer, struct sta_error *err)
+{
+    static const struct sta_rules none = {.goal = 0.9, .warmup_steps = 1, .stake_floor = 0.01};
+    const struct sta_rules *rules = sta_rules_of(question->presets);
+    *answer = (struct sta_findings_answer){0};
+    rules = rules != NULL ? rules : &none;
+    int rc = check_lists(rules, question->request, err);
+    if (rc != STA_OK)
+        return rc;
+    const struct sta_rule **asked = sta_alloc_array(rules->count + 1, sizeof *asked);
+    size_t count = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct sta_rule *rule = &rules->items[i];
+        if (!rule->disabled && is_listed(question->request, "rule", rule->id) &&
+            is_listed(question->request, "group", rule->group))
+            asked[count++] = rule;
+    }
+    rc = run_rules(question, rules, asked, count, budget, answer, err);
+    if (rc == STA_OK)
+        keep_severities(answer, question->request);
+    free(asked);
+    if (rc != STA_OK)
+        sta_findings_answer_fini(answer);
+    return rc;
+}
+
+int sta_rule_preview(const struct sta_overlap_question *question, const char *text, size_t size,
+                     const struct sta_budget *budget, struct sta_findings_answer *answer,
+                     struct sta_error *err)
+{
+    static const struct sta_rules none = {.goal = 0.9, .warmup_steps = 1, .stake_floor = 0.01};
+    const struct sta_rules *rules = sta_rules_of(question->presets);
+    struct sta_rule rule = {0};
+    struct sta_yaml *yaml = NULL;
+    *answer = (struct sta_findings_answer){0};
+    int rc = sta_yaml_parse("rule", text, size, &yaml, err);
+    struct sta_rule_reading reading = {.rules =
+                                           (struct sta_rules *)(uintptr_t)(rules != NULL ? rules : &none),
+                                       .presets = question->presets,
+                                       .yaml = yaml};
+    if (rc == STA_OK)
+        rc = sta_rule_read(&reading, yaml->root, &rule, err);
+    if (rc != STA_OK)
+        sta_at(err, reading.pointer, err->position);
+    const struct sta_rule *asked = &rule;
+    if (rc == STA_OK)
+        rc = run_rules(question, reading.rules, &asked, 1, budget, answer, err);
+    if (rc == STA_OK) { /* the answer outlives the rule */
+        struct sta_finding *finding = &answer->items[0];
+        const char **const texts[] = {&finding->id, &finding->title, &finding->group, &finding->unit,
+                                      &finding->source};
+        for (size_t i = 0; i < STA_COUNT_OF(texts); i++)
+            *texts[i] = sta_arena_copy(&finding->memory, *texts[i], strlen(*texts[i]));
+        finding->rule = NULL;
+    } else {
+        sta_findings_answer_fini(answer);
+    }
+    sta_rule_fini(&rule);
+    sta_yaml_destroy(yaml);
+    return rc;
+}
+
+void sta_findings_answer_fini(struct sta_findings_answer *answer)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        finding_fini(&answer->items[i]);
+    sta_table_fini(&answer->causes);
+    free(answer->items);
+    sta_presets_release(answer->presets);
+    *answer = (struct sta_findings_answer){0};
+}

@@ -1,0 +1,106 @@
+/* Findings in words: advice, links, Markdown, and what became of them between two runs. */
+#include <math.h>
+#include <string.h>
+
+#include "findings/looks.h"
+#include "common/memory.h"
+#include "findings/findings.h"
+
+const char *sta_finding_advice(const struct sta_finding *finding, size_t number)
+{
+    const struct sta_yaml_node *advice = finding->rule != NULL ? finding->rule->advice : NULL;
+    if (advice == NULL || number >= advice->count || finding->severity >= STA_SEVERITY_OK)
+        return NULL;
+    return advice->items[number]->text;
+}
+
+bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way, size_t number,
+                     const char **name, const char **value)
+{
+    const struct sta_rule *rule = finding->rule;
+    const struct sta_yaml_node *members = rule == NULL          ? NULL
+                                          : way == STA_WAY_LINK ? rule->link
+                                                                : rule->what_if;
+    if (members == NULL || number >= members->count)
+        return false;
+    *name = members->keys[number]->text;
+    *value = members->items[number]->text != NULL ? members->items[number]->text : "";
+    return true;
+}
+
+/* ---- Markdown */
+
+static void put_findings(const struct sta_findings_answer *answer, enum sta_severity severity,
+                         const char *title, bool bold, struct sta_buffer *out)
+{
+    bool begun = false;
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct sta_finding *finding = &answer->items[i];
+        const char *advice;
+        if (finding->severity != severity)
+            continue;
+        if (!begun)
+            sta_put_format(out, "## %s\n\n", title);
+        begun = true;
+        sta_put_text(out, bold ? "- **" : "- ");
+        sta_put_text(out, finding->title);
+        sta_put_text(out, bold ? "** (" : " (");
+        sta_put_text(out, finding->id);
+        sta_put_text(out, "): ");
+        sta_put_text(out, finding->text);
+        sta_put_char(out, '\n');
+        for (size_t a = 0; (advice = sta_finding_advice(finding, a)) != NULL; a++) {
+            sta_put_text(out, "  - ");
+            sta_put_text(out, advice);
+            sta_put_char(out, '\n');
+        }
+    }
+    if (begun)
+        sta_put_char(out, '\n');
+}
+
+void sta_findings_markdown(const struct sta_findings_answer *answer, const char *trace,
+                           struct sta_buffer *out)
+{
+    const unsigned long long counts[] = {answer->counts[0], answer->counts[1], answer->counts[2],
+                                         answer->counts[3], answer->counts[4]};
+    sta_put_format(out, "# Findings: %.200s\n\n", trace);
+    sta_put_format(out,
+                   "Preset %.60s. %llu critical, %llu warnings, %llu notes, %llu checks passed, %llu not "
+                   "applicable.\n\n",
+                   answer->preset, counts[0], counts[1], counts[2], counts[3], counts[4]);
+    put_findings(answer, STA_SEVERITY_CRITICAL, "Critical", true, out);
+    put_findings(answer, STA_SEVERITY_WARNING, "Warnings", true, out);
+    put_findings(answer, STA_SEVERITY_INFO, "Notes", true, out);
+    put_findings(answer, STA_SEVERITY_OK, "Passed", false, out);
+    put_findings(answer, STA_SEVERITY_NA, "Not applicable", false, out);
+}
+
+/* ---- two runs */
+
+static const char *state_of(const struct sta_finding *now, const struct sta_finding *old)
+{
+    if (old == NULL)
+        return "unknown";
+    if (old->severity == STA_SEVERITY_NA || now->severity == STA_SEVERITY_NA)
+        return old->severity == now->severity ? "same" : "unknown";
+    if ((old->severity == STA_SEVERITY_OK) != (now->severity == STA_SEVERITY_OK))
+        return now->severity == STA_SEVERITY_OK ? "gone" : "new";
+    if (now->severity != old->severity)
+        return now->severity < old->severity ? "worse" : "better";
+    const double change = (now->value.number - old->value.number) * (now->low ? -1 : 1);
+    if (now->severity == STA_SEVERITY_OK || !(fabs(change) > 0.05 * fmax(fabs(old->value.number), 1e-9)))
+        return "same";
+    return change > 0 ? "worse" : "better";
+}
+
+struct sta_finding_change sta_finding_compare(const struct sta_finding *now,
+                                              const struct sta_findings_answer *baseline)
+{
+    struct sta_finding_change change = {.now = now};
+    for (size_t i = 0; i < baseline->count && change.baseline == NULL; i++)
+        if (strcmp(baseline->items[i].id, now->id) == 0)
+            change.baseline = &baseline->items[i];
+    change.state = state_of(now, change.baseline);
+    return change;
+}

@@ -1,0 +1,282 @@
+/* Asks to figures. */
+#include "findings/looks_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/epochs.h"
+#include "findings/robust.h"
+#include "analyse/overlap/tables.h"
+#include "analyse/views/question.h"
+#include "common/memory.h"
+
+/* ---- what all rules have in common */
+
+static int64_t job_of(const struct sta_phases *phases)
+{
+    int64_t start = INT64_MAX, end = INT64_MIN;
+    for (uint32_t i = 0; i < phases->order_count; i++) {
+        start = STA_MIN(start, phases->ranks[phases->order[i]].start);
+        end = STA_MAX(end, phases->ranks[phases->order[i]].end);
+    }
+    return start < end ? end - start : 0;
+}
+
+static void measure_base(struct sta_looks *looks)
+{
+    const struct sta_phases *phases = &looks->phases;
+    __int128 training = 0, span = 0;
+    for (uint32_t i = 0; i < phases->order_count; i++) {
+        const struct sta_rank *rank = &phases->ranks[phases->order[i]];
+        training += sta_moments_length(&rank->training);
+        span += rank->end - rank->start;
+    }
+    looks->base_kind = training > 0 ? "training" : "span";
+    looks->base = training > 0 ? training : span;
+}
+
+static void put_context(struct sta_looks *looks)
+{
+    const struct sta_phases *phases = &looks->phases;
+    struct sta_figure_list *figures = &looks->context;
+    size_t epochs = 0, steps = 0;
+    for (uint32_t i = 0; i < phases->order_count; i++) {
+        const struct sta_rank *rank = &phases->ranks[phases->order[i]];
+        epochs = STA_MAX(epochs, rank->epoch_count);
+        steps = STA_MAX(steps, rank->step_count - rank->epoch_count); /* less what follows the last ones */
+    }
+    sta_figure_int(figures, NULL, "ranks", phases->order_count);
+    sta_figure_int(figures, NULL, "hosts", phases->hosts);
+    sta_figure_int(figures, NULL, "processes", phases->processes);
+    sta_figure_int(figures, NULL, "events", (int64_t)phases->events);
+    sta_figure_int(figures, NULL, "epochs", (int64_t)epochs);
+    sta_figure_int(figures, NULL, "steps", (int64_t)steps);
+    sta_figure_number(figures, NULL, "base", sta_run_seconds(looks->run, looks->base));
+    sta_figure_text(figures, NULL, "base_kind", looks->base_kind);
+    sta_figure_number(figures, NULL, "job", sta_run_seconds(looks->run, job_of(phases)));
+    sta_figure_number(figures, NULL, "goal", looks->goal);
+    sta_figure_int(figures, NULL, "warmup", looks->rules->warmup_steps);
+}
+
+/* The conditions of all rules, so that they are measured together. */
+static void note_conditions(struct sta_looks *looks)
+{
+    for (size_t r = 0; r < looks->asked_count; r++) {
+        const struct sta_rule *rule = looks->asked[r];
+        if (rule->stake != NULL)
+            sta_looks_note(looks, rule->stake, false);
+        for (size_t a = 0; a < rule->ask_count; a++) {
+            const struct sta_yaml_node *argument = rule->asks[a].argument;
+            if (rule->asks[a].kind == STA_ASK_slowest_rank_busy)
+                sta_looks_note(looks, sta_yaml_find(argument, "of")->text, true);
+            if (rule->asks[a].kind == STA_ASK_unmatched)
+                sta_looks_note_unmatched(looks);
+            for (size_t i = 0; rule->asks[a].kind == STA_ASK_busy && i < argument->count; i++)
+                sta_looks_note(looks, argument->items[i]->text, false);
+        }
+    }
+}
+
+int sta_looks_init(struct sta_looks *looks, struct sta_run *run, const struct sta_rules *rules,
+                   const struct sta_rule **asked, size_t count, double goal, struct sta_error *err)
+{
+    *looks =
+        (struct sta_looks){.run = run, .rules = rules, .asked = asked, .asked_count = count, .goal = goal};
+    int rc = sta_phases_read(run, &looks->phases, err);
+    if (rc != STA_OK)
+        return rc;
+    measure_base(looks);
+    put_context(looks);
+    looks->has_stall = sta_preset_chain(run->preset, "stall") != NULL;
+    note_conditions(looks);
+    return STA_OK;
+}
+
+void sta_looks_fini(struct sta_looks *looks)
+{
+    sta_looks_conditions_fini(looks);
+    sta_looks_queries_fini(looks);
+    sta_looks_ledger_fini(looks);
+    sta_charged_rows_fini(&looks->stall_rows);
+    sta_charged_fini(&looks->charged);
+    sta_charged_fini(&looks->blocked);
+    sta_attribution_fini(&looks->stall);
+    sta_attribution_fini(&looks->layers);
+    sta_utilisation_fini(&looks->utilisation);
+    sta_access_fini(&looks->access);
+    sta_phases_fini(&looks->phases);
+    sta_figures_fini(&looks->context);
+}
+
+/* ---- evidence */
+
+void sta_evidence_begin(struct sta_table *evidence, size_t rows, const char *const *names,
+                        const enum sta_type *types, const char *const *units, size_t columns)
+{
+    sta_table_init(evidence, STA_MIN(rows, EVIDENCE_ROWS));
+    for (size_t c = 0; c < columns; c++)
+        sta_table_add(evidence, names[c], types[c], units[c]);
+}
+
+void sta_evidence_name(struct sta_table *table, size_t column, size_t row, const char *name)
+{
+    sta_table_set_text(table, &table->columns[column], row, name, strlen(name));
+}
+
+/* The keys of a unit with : between; of a file the last part of its path.  free() it. */
+char *sta_unit_key(const struct sta_scope *scope, uint32_t unit, bool file)
+{
+    struct sta_table keys;
+    struct sta_buffer out;
+    sta_buffer_init(&out);
+    sta_table_init(&keys, 1);
+    sta_scope_put_keys(scope, &keys, &unit);
+    for (size_t c = 0; c < keys.column_count; c++) {
+        const struct sta_table_column *column = &keys.columns[c];
+        if (c > 0)
+            sta_put_char(&out, ':');
+        if (column->missing[0])
+            sta_put_text(&out, "None");
+        else if (column->texts != NULL)
+            sta_put(&out, column->texts[0].bytes, column->texts[0].length);
+        else
+            sta_put_int(&out, column->integers[0]);
+    }
+    sta_table_fini(&keys);
+    char *text = sta_buffer_take_text(&out);
+    const char *slash = file ? strrchr(text, '/') : NULL;
+    if (slash != NULL)
+        memmove(text, slash + 1, strlen(slash));
+    return text;
+}
+
+void sta_evidence_units(const struct sta_scope *scope, const uint32_t *units, size_t rows,
+                        struct sta_table *evidence)
+{
+    sta_table_init(evidence, rows);
+    sta_scope_put_keys(scope, evidence, units);
+}
+
+/* ---- the trace itself */
+
+static int look_at_order(struct sta_looks *looks, struct sta_error *err)
+{
+    if (looks->order_seen == STA_SEEN)
+        return STA_OK;
+    int rc = sta_order_look(looks->run, &looks->phases, &looks->order, err);
+    if (rc == STA_OK)
+        looks->order_seen = STA_SEEN;
+    return rc;
+}
+
+static void put_gap(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
+                    struct sta_table *evidence)
+{
+    const struct sta_order_looks *order = &looks->order;
+    sta_figure_number(figures, ask, "time", sta_run_seconds(looks->run, order->gap_to - order->gap_from));
+    if (!order->gap)
+        return;
+    sta_evidence_units(looks->phases.binding.scope, &order->gap_rank, 1, evidence);
+    const size_t first = evidence->column_count;
+    sta_add_seconds(evidence, "start");
+    sta_add_seconds(evidence, "end");
+    sta_table_set_number(&evidence->columns[first], 0, sta_run_seconds(looks->run, order->gap_from));
+    sta_table_set_number(&evidence->columns[first + 1], 0, sta_run_seconds(looks->run, order->gap_to));
+}
+
+static int look_at_trace(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
+                         struct sta_table *evidence, struct sta_error *err)
+{
+    int rc = look_at_order(looks, err);
+    if (rc != STA_OK)
+        return rc;
+    if (ask->kind == STA_ASK_gaps) {
+        put_gap(looks, ask->name, figures, evidence);
+    } else if (ask->kind == STA_ASK_jumps) {
+        sta_figure_int(figures, ask->name, "jumps", looks->order.jumps);
+        sta_figure_int(figures, ask->name, "events", (int64_t)looks->phases.events);
+    } else {
+        sta_figure_int(figures, ask->name, "events", looks->order.lasting);
+        sta_figure_int(figures, ask->name, "repeated", looks->order.repeated);
+        sta_figure_int(figures, ask->name, "copies", looks->order.copies);
+    }
+    return STA_OK;
+}
+
+static void look_at_clocks(const struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
+                           struct sta_table *evidence)
+{
+    static const char *const names[] = {"host_name", "start", "end"}, *const units[] = {NULL, "s", "s"};
+    static const enum sta_type types[] = {STA_TYPE_TEXT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
+    const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
+    const struct sta_phases *phases = &looks->phases;
+    int64_t first = INT64_MAX, last = INT64_MIN, latest = INT64_MIN, earliest = INT64_MAX;
+    size_t row = 0;
+    sta_evidence_begin(evidence, phases->hosts, names, types, units, STA_COUNT_OF(names));
+    for (uint32_t h = 0; h <= phases->host_limit; h++) {
+        const struct sta_host_span span = phases->of_host[h];
+        if (span.start > span.end)
+            continue;
+        first = STA_MIN(first, span.start);
+        last = STA_MAX(last, span.end);
+        latest = STA_MAX(latest, span.start);
+        earliest = STA_MIN(earliest, span.end);
+        if (row == evidence->rows)
+            continue;
+        if (h < phases->host_limit)
+            sta_evidence_name(evidence, 0, row, sta_dictionary_text(entities->hosts, h).bytes);
+        sta_table_set_number(&evidence->columns[1], row, sta_run_seconds(looks->run, span.start));
+        sta_table_set_number(&evidence->columns[2], row, sta_run_seconds(looks->run, span.end));
+        row++;
+    }
+    const double job = last > first ? (double)last - (double)first : 0;
+    sta_figure_int(figures, ask, "hosts", phases->hosts);
+    sta_figure_number(figures, ask, "common", job > 0 ? (double)STA_MAX(earliest - latest, 0) / job : NAN);
+    if (phases->hosts > 0)
+        sta_figure_number(figures, ask, "spread", sta_run_seconds(looks->run, latest - first));
+}
+
+/* ---- all of them */
+
+int sta_look(struct sta_looks *looks, const struct sta_rule *rule, const struct sta_ask *ask,
+             struct sta_figure_list *figures, struct sta_table *evidence, struct sta_error *err)
+{
+    switch (ask->kind) {
+    case STA_ASK_attribution:
+        return sta_look_causes(looks, ask->name, figures, evidence, err);
+    case STA_ASK_blocking:
+        return sta_look_layers(looks, ask->name, figures, evidence, err);
+    case STA_ASK_utilisation:
+        return sta_look_utilisation(looks, ask->name, figures, evidence, err);
+    case STA_ASK_query:
+        return sta_look_query(looks, rule, ask, figures, err);
+    case STA_ASK_busy:
+        return sta_look_busy(looks, ask, figures, err);
+    case STA_ASK_slowest_rank_busy:
+        return sta_look_slowest_rank(looks, ask, figures, err);
+    case STA_ASK_stragglers:
+        return sta_look_stragglers(looks, ask, figures, evidence, err);
+    case STA_ASK_arrivals:
+        return sta_look_arrivals(looks, ask->name, figures, evidence, err);
+    case STA_ASK_access:
+        return sta_look_access(looks, ask, figures, evidence, err);
+    case STA_ASK_shared:
+        return sta_look_shared(looks, ask, figures, err);
+    case STA_ASK_cold:
+        return sta_look_cold(looks, ask->name, figures, evidence, err);
+    case STA_ASK_first_step:
+        return sta_look_first_steps(looks, ask->name, figures, err);
+    case STA_ASK_same_thread:
+        return sta_look_threads(looks, ask->name, figures, err);
+    case STA_ASK_ledger:
+        return sta_look_ledger(looks, ask->name, figures, evidence, err);
+    case STA_ASK_clocks:
+        look_at_clocks(looks, ask->name, figures, evidence);
+        return STA_OK;
+    case STA_ASK_unmatched:
+        return sta_look_unmatched(looks, ask->name, figures, err);
+    default:
+        return look_at_trace(looks, ask, figures, evidence, err);
+    }
+}

@@ -1,0 +1,109 @@
+/* looks.h - what rules ask about a run, each looked at once (private to findings). */
+#ifndef STA_FINDINGS_LOOKS_H
+#define STA_FINDINGS_LOOKS_H
+
+#include "findings/access.h"
+#include "findings/attribution.h"
+#include "findings/order_looks.h"
+#include "findings/rules.h"
+#include "findings/shared.h"
+#include "findings/stragglers.h"
+#include "findings/utilisation.h"
+
+#define STA_CONDITIONS 256
+
+/* A condition whose events' time is measured, rank by rank. */
+struct sta_condition_look {
+    const char *text;
+    bool measured;
+    int64_t events;
+    __int128 busy, exposed; /* ticks, over ranks; exposed: less the rank's compute */
+    int64_t *of_rank;       /* busy ticks, by number of the rank; NULL: not wanted */
+    bool by_rank;           /* it is */
+};
+
+struct sta_query_look;
+
+/* What the ledger and the events say of the trace itself. */
+struct sta_ledger_look {
+    int64_t unresolved;                     /* events whose hash no line defines */
+    int64_t posix, unclassified, functions; /* file system calls; those of no class, and their functions */
+    struct sta_table strange;               /* the most frequent of these functions */
+};
+
+struct sta_looks {
+    struct sta_run *run;
+    const struct sta_rules *rules;
+    const struct sta_rule **asked; /* the rules that look */
+    size_t asked_count;
+    struct sta_phases phases;
+    double goal;
+    const char *base_kind;
+    __int128 base; /* ticks */
+    bool has_stall;
+    struct sta_figure_list context;
+
+    struct sta_condition_look conditions[STA_CONDITIONS];
+    size_t condition_count;
+    const char *unmatched; /* condition of the calls in no layer; NULL: not asked, or there are no layers */
+    struct sta_query_look *queries;
+    size_t query_count;
+
+    enum {
+        STA_UNSEEN,
+        STA_SEEN,
+        STA_ABSENT
+    } stall_seen,
+        layers_seen, utilisation_seen, access_seen, shared_seen, order_seen;
+    struct sta_attribution stall, layers;
+    struct sta_charged charged, blocked;
+    struct sta_charged_rows stall_rows; /* by unit, epoch, step */
+    struct sta_utilisation utilisation;
+    struct sta_access_patterns access;
+    struct sta_shared_sums shared[2];
+    struct sta_order_looks order;
+    bool ledger_seen;
+    struct sta_ledger_look ledger;
+};
+
+/** Reads the run's phases and what all rules have in common.  Fini also after a failure. */
+STA_MUSTCHECK int sta_looks_init(struct sta_looks *looks, struct sta_run *run, const struct sta_rules *rules,
+                                 const struct sta_rule **asked, size_t count, double goal,
+                                 struct sta_error *err);
+void sta_looks_fini(struct sta_looks *looks);
+
+/**
+ * sta_look - the figures of an ask, and its rows as evidence
+ * @evidence: at most ten rows; without columns when there are none.  Initialised
+ */
+STA_MUSTCHECK int sta_look(struct sta_looks *looks, const struct sta_rule *rule, const struct sta_ask *ask,
+                           struct sta_figure_list *figures, struct sta_table *evidence,
+                           struct sta_error *err);
+/** What a condition's events cost: their time less compute, over ranks, in ticks. */
+STA_MUSTCHECK int sta_look_exposed(struct sta_looks *looks, const char *condition, __int128 *ticks,
+                                   struct sta_error *err);
+
+/* ---- between the looks*.c files */
+
+/** Registers a condition, before any is measured. */
+void sta_looks_note(struct sta_looks *looks, const char *condition, bool by_rank);
+STA_MUSTCHECK int sta_look_condition(struct sta_looks *looks, const char *condition, bool by_rank,
+                                     const struct sta_condition_look **look, struct sta_error *err);
+void sta_looks_conditions_fini(struct sta_looks *looks);
+/** Figures of a query's first row. */
+STA_MUSTCHECK int sta_look_query(struct sta_looks *looks, const struct sta_rule *rule,
+                                 const struct sta_ask *ask, struct sta_figure_list *figures,
+                                 struct sta_error *err);
+/** A request about the run's events, to which members of queries may be added; its first rows.  Fini and
+ * release also after a failure. */
+struct sta_document *sta_looks_request(const struct sta_looks *looks, const char *filter);
+STA_MUSTCHECK int sta_looks_query(struct sta_looks *looks, const struct sta_document *request, size_t rows,
+                                  struct sta_query_result **result, struct sta_table *table,
+                                  struct sta_error *err);
+void sta_looks_queries_fini(struct sta_looks *looks);
+STA_MUSTCHECK int sta_look_ledger(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
+                                  struct sta_table *evidence, struct sta_error *err);
+void sta_looks_ledger_fini(struct sta_looks *looks);
+STA_MUSTCHECK int sta_look_stall(struct sta_looks *looks, struct sta_error *err);
+
+#endif

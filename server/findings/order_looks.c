@@ -1,0 +1,435 @@
+/* One pass in order of time, with two consumers: by rank for gaps, by thread for jumps and repeated events.
+ *
+ * Equal events have equal starts, so they are in the same slice, next to each other in their thread; they are
+ * told apart by a hash of 64 bits over all their columns.  Reading all arguments costs more than the rest of
+ * the pass, and most traces repeat nothing: the first pass hashes what is cheap to read, and only when two
+ * events agree in that, another pass hashes everything. */
+#include "findings/order_looks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/sources/scan.h"
+#include "common/memory.h"
+
+static const char WHAT[] = "the order of events";
+#define JUMP_US 1000
+
+struct rank_record {
+    int64_t ts, from, to;
+};
+struct thread_record {
+    int64_t ts, from, to;
+    uint64_t hash; /* 0: the event covers nothing */
+};
+
+/* Of a rank. */
+struct gap {
+    int64_t covered; /* INT64_MIN: no event yet */
+    int64_t from, to;
+};
+
+/* Ends of a thread's open events, the latest first. */
+struct stack {
+    int64_t *ends;
+    size_t count, capacity;
+};
+
+struct worker {
+    struct sta_overlap_reader *reader;
+    uint32_t rows[STA_BLOCK_ROWS];
+    uint32_t ranks[STA_BLOCK_ROWS]; /* by row */
+    uint64_t hashes[STA_BLOCK_ROWS];
+    int64_t lasting, repeated, copies;
+    uint64_t *sorted;
+    size_t sorted_capacity;
+    char padding[64]; /* a cache line of its own */
+};
+
+struct pass {
+    const struct sta_run *run;
+    const struct sta_phases *phases;
+    struct sta_account *account;
+    struct sta_overlap_request request;
+    struct sta_overlap_binding binding; /* threads */
+    struct worker **workers;
+    unsigned worker_count;
+    uint32_t keys; /* of args, that are hashed */
+    struct gap *gaps;
+    struct stack *stacks;
+    uint32_t thread_count;
+    int64_t tolerance, tick;
+    int64_t jumps;
+};
+
+/* ---- hashes */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Adds a column to the hashes of a row group; a missing value adds nothing. */
+static void hash_column(const struct sta_column_values *values, uint64_t salt, uint32_t rows,
+                        uint64_t *hashes)
+{
+    if (values->kind == STA_KIND_ABSENT)
+        return;
+    for (uint32_t row = 0; row < rows; row++) {
+        if (values->kind == STA_KIND_CODE) {
+            if (values->codes[row] != STA_NO_CODE)
+                hashes[row] = mix(hashes[row], salt + values->codes[row]);
+            continue;
+        }
+        if (values->any_missing && values->missing[row])
+            continue;
+        const uint64_t kind = values->kind == STA_KIND_MIXED ? values->kinds[row] : values->kind;
+        uint64_t bits;
+        if (values->kind == STA_KIND_FLOAT)
+            memcpy(&bits, &values->numbers[row], sizeof bits);
+        else
+            bits = (uint64_t)values->integers[row];
+        hashes[row] = mix(hashes[row], salt ^ bits ^ kind << 56);
+    }
+}
+
+static int hash_rows(const struct pass *pass, const struct sta_scan_rows *rows, uint64_t *hashes,
+                     struct sta_error *err)
+{
+    static const uint32_t own[] = {STA_COLUMN_DUR, STA_COLUMN_NAME, STA_COLUMN_CAT, STA_COLUMN_FILE};
+    const struct sta_column_values *values;
+    int rc = STA_OK;
+    for (uint32_t row = 0; row < rows->block->rows; row++)
+        hashes[row] = 1;
+    for (uint32_t c = 0; c < STA_COUNT_OF(own) + pass->keys && rc == STA_OK; c++) {
+        const uint32_t column =
+            c < STA_COUNT_OF(own) ? own[c] : STA_COLUMN_ARGS + (c - (uint32_t)STA_COUNT_OF(own));
+        rc = sta_column_reader_physical(rows->reader, column, &values, err);
+        if (rc == STA_OK)
+            hash_column(values, mix(17, column), rows->block->rows, hashes);
+    }
+    return rc;
+}
+
+/* ---- rows */
+
+static uint32_t list_rows(const struct pass *pass, struct worker *worker,
+                          const struct sta_overlap_events *events)
+{
+    const struct sta_window window = sta_overlap_window(&pass->request);
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < events->count; i++) {
+        const uint32_t row = sta_overlap_row(events, i);
+        if (events->masks[row] == STA_NOT_THERE ||
+            sta_part_of(window, events->ts[row], events->dur[row]).outside)
+            continue;
+        worker->ranks[row] = sta_scope_unit_of_thread(pass->phases->binding.scope, events->threads[row]);
+        worker->rows[listed++] = row;
+    }
+    return listed;
+}
+
+static int give(const struct pass *pass, unsigned number, const struct sta_scan_rows *rows, bool by_thread,
+                struct sta_ordered_out *out, struct sta_error *err)
+{
+    struct worker *worker = pass->workers[number];
+    const struct sta_window window = sta_overlap_window(&pass->request);
+    struct sta_overlap_events events;
+    struct sta_ordered_part part = {0};
+    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    if (rc == STA_OK && by_thread)
+        rc = hash_rows(pass, rows, worker->hashes, err);
+    if (rc != STA_OK)
+        return rc;
+    const struct sta_ordered_rows ordered = {.rows = worker->rows,
+                                             .count = list_rows(pass, worker, &events),
+                                             .ts = events.ts,
+                                             .units = by_thread ? events.units : worker->ranks,
+                                             .unit_limit =
+                                                 by_thread ? pass->thread_count : pass->phases->rank_count};
+    do {
+        rc = sta_ordered_place(out, &ordered, &part, err);
+        for (uint32_t i = part.first; rc == STA_OK && i < part.end; i++) {
+            const uint32_t row = worker->rows[i], unit = ordered.units[row];
+            const struct sta_overlap_part cut = sta_part_of(window, events.ts[row], events.dur[row]);
+            if (by_thread)
+                ((struct thread_record *)part.records)[part.next[unit]++] = (struct thread_record){
+                    events.ts[row], cut.from, cut.to, events.dur[row] > 0 ? worker->hashes[row] | 1 : 0};
+            else
+                ((struct rank_record *)part.records)[part.next[unit]++] =
+                    (struct rank_record){events.ts[row], cut.from, cut.to};
+        }
+    } while (rc == STA_OK && part.first < part.end);
+    return rc;
+}
+
+static int take_of_ranks(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
+                         struct sta_error *err)
+{
+    return give(self, worker, rows, false, out, err);
+}
+
+static int take_of_threads(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
+                           struct sta_error *err)
+{
+    return give(self, worker, rows, true, out, err);
+}
+
+static int nothing(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    (void)self, (void)worker, (void)slice, (void)err;
+    return STA_OK;
+}
+
+/* ---- gaps */
+
+/* An event that covers nothing ends a gap as well. */
+static int carry_gaps(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    const struct pass *pass = self;
+    (void)worker, (void)err;
+    for (size_t u = 0; u < slice->unit_count; u++) {
+        struct gap *gap = &pass->gaps[slice->units[u].unit];
+        const struct rank_record *records = slice->units[u].records;
+        for (size_t i = 0; i < slice->units[u].count; i++) {
+            const int64_t to = STA_MAX(records[i].to, records[i].from + pass->tick);
+            if (gap->covered != INT64_MIN && records[i].from - gap->covered > gap->to - gap->from) {
+                gap->from = gap->covered;
+                gap->to = records[i].from;
+            }
+            gap->covered = STA_MAX(gap->covered, to);
+        }
+    }
+    return STA_OK;
+}
+
+/* ---- jumps */
+
+static int push(const struct pass *pass, struct stack *stack, int64_t end, struct sta_error *err)
+{
+    int rc = STA_ACCOUNT_GROW(pass->account, stack->ends, stack->capacity, stack->count + 1, WHAT, err);
+    if (rc != STA_OK)
+        return rc;
+    size_t at = stack->count++;
+    for (; at > 0 && stack->ends[at - 1] < end; at--)
+        stack->ends[at] = stack->ends[at - 1];
+    stack->ends[at] = end;
+    return STA_OK;
+}
+
+static int open_event(struct pass *pass, struct stack *stack, int64_t from, int64_t to, struct sta_error *err)
+{
+    while (stack->count > 0 && stack->ends[stack->count - 1] <= from)
+        stack->count--;
+    if (stack->count > 0) {
+        const int64_t end = stack->ends[stack->count - 1];
+        pass->jumps += to > end + pass->tolerance && end > from + pass->tolerance;
+    }
+    return push(pass, stack, to, err);
+}
+
+/* Events of equal start: the longest first. */
+static int open_run(struct pass *pass, struct stack *stack, const struct thread_record *records, size_t count,
+                    struct sta_error *err)
+{
+    int rc = STA_OK;
+    int64_t below = INT64_MAX;
+    if (count == 1)
+        return open_event(pass, stack, records[0].from, records[0].to, err);
+    for (size_t left = count; left > 0 && rc == STA_OK;) {
+        int64_t longest = INT64_MIN;
+        for (size_t i = 0; i < count; i++)
+            if (records[i].to < below)
+                longest = STA_MAX(longest, records[i].to);
+        for (size_t i = 0; i < count && rc == STA_OK; i++)
+            if (records[i].to == longest) {
+                rc = open_event(pass, stack, records[i].from, records[i].to, err);
+                left--;
+            }
+        below = longest;
+    }
+    return rc;
+}
+
+static int carry_threads(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+{
+    struct pass *pass = self;
+    int rc = STA_OK;
+    (void)worker;
+    for (size_t u = 0; u < slice->unit_count && rc == STA_OK; u++) {
+        struct stack *stack = &pass->stacks[slice->units[u].unit];
+        const struct thread_record *records = slice->units[u].records;
+        const size_t count = slice->units[u].count;
+        for (size_t i = 0, end; i < count && rc == STA_OK; i = end) {
+            for (end = i + 1; end < count && records[end].from == records[i].from;)
+                end++;
+            rc = open_run(pass, stack, records + i, end - i, err);
+        }
+    }
+    return rc;
+}
+
+/* ---- repeated events */
+
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int count_run(const struct pass *pass, struct worker *worker, const struct thread_record *records,
+                     size_t count, struct sta_error *err)
+{
+    size_t listed = 0;
+    if (count == 1) {
+        worker->lasting += records[0].hash != 0;
+        worker->copies = STA_MAX(worker->copies, records[0].hash != 0);
+        return STA_OK;
+    }
+    int rc = STA_ACCOUNT_GROW(pass->account, worker->sorted, worker->sorted_capacity, count, WHAT, err);
+    if (rc != STA_OK)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        if (records[i].hash != 0)
+            worker->sorted[listed++] = records[i].hash;
+    qsort(worker->sorted, listed, sizeof *worker->sorted, compare_hashes);
+    worker->lasting += (int64_t)listed;
+    for (size_t i = 0, end; i < listed; i = end) {
+        for (end = i + 1; end < listed && worker->sorted[end] == worker->sorted[i];)
+            end++;
+        worker->repeated += (int64_t)(end - i) - 1;
+        worker->copies = STA_MAX(worker->copies, (int64_t)(end - i));
+    }
+    return STA_OK;
+}
+
+static int measure_threads(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
+{
+    const struct pass *pass = self;
+    struct worker *worker = pass->workers[number];
+    int rc = STA_OK;
+    for (size_t u = 0; u < slice->unit_count && rc == STA_OK; u++) {
+        const struct thread_record *records = slice->units[u].records;
+        const size_t count = slice->units[u].count;
+        for (size_t i = 0, end; i < count && rc == STA_OK; i = end) {
+            for (end = i + 1; end < count && records[end].ts == records[i].ts;)
+                end++;
+            rc = count_run(pass, worker, records + i, end - i, err);
+        }
+    }
+    return rc;
+}
+
+/* ---- the whole */
+
+static int pass_init(struct sta_run *run, struct pass *pass, struct sta_error *err)
+{
+    static char name[] = "all", always[] = "true";
+    struct sta_named_expression *sets = sta_arena_alloc(&run->memory, sizeof *sets, _Alignof(max_align_t));
+    struct sta_overlap_question *question =
+        sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
+    struct sta_document *request = sta_run_request(run);
+    sta_run_add_text(run, request, "scope", "thread");
+    *sets = (struct sta_named_expression){name, always};
+    *question = sta_run_question(run, request, sets, 1);
+    int rc = sta_overlap_request_read(&pass->request, question, false, err);
+    if (rc == STA_OK)
+        rc = sta_overlap_binding_init(&pass->binding, &pass->request, run->budget, err);
+    if (rc != STA_OK)
+        return rc;
+    pass->thread_count = sta_scope_unit_count(pass->binding.scope);
+    pass->gaps =
+        sta_account_alloc(pass->account, (size_t)pass->phases->rank_count + 1, sizeof *pass->gaps, WHAT, err);
+    pass->stacks =
+        sta_account_calloc(pass->account, (size_t)pass->thread_count + 1, sizeof *pass->stacks, WHAT, err);
+    if (pass->gaps == NULL || pass->stacks == NULL)
+        return err->status;
+    for (uint32_t r = 0; r < pass->phases->rank_count; r++)
+        pass->gaps[r] = (struct gap){.covered = INT64_MIN};
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        pass->workers[w] = sta_alloc(sizeof **pass->workers);
+        pass->workers[w]->reader = sta_overlap_reader_create(&pass->binding, w);
+    }
+    return STA_OK;
+}
+
+static void pass_fini(struct pass *pass)
+{
+    for (unsigned w = 0; w < pass->worker_count && pass->workers[w] != NULL; w++) {
+        sta_overlap_reader_destroy(pass->workers[w]->reader);
+        sta_account_free(pass->account, pass->workers[w]->sorted);
+        free(pass->workers[w]);
+    }
+    for (uint32_t t = 0; pass->stacks != NULL && t < pass->thread_count; t++)
+        sta_account_free(pass->account, pass->stacks[t].ends);
+    sta_account_free(pass->account, pass->stacks);
+    sta_account_free(pass->account, pass->gaps);
+    sta_overlap_binding_fini(&pass->binding);
+    sta_overlap_request_release(&pass->request);
+    free(pass->workers);
+}
+
+/* Of one pass: what it found of repeated events. */
+static void put_repeated(const struct pass *pass, struct sta_order_looks *looks)
+{
+    looks->lasting = looks->repeated = looks->copies = 0;
+    for (unsigned w = 0; w < pass->worker_count; w++) {
+        looks->lasting += pass->workers[w]->lasting;
+        looks->repeated += pass->workers[w]->repeated;
+        looks->copies = STA_MAX(looks->copies, pass->workers[w]->copies);
+    }
+}
+
+static void put_gaps(const struct pass *pass, struct sta_order_looks *looks)
+{
+    looks->jumps = pass->jumps;
+    for (uint32_t i = 0; i < pass->phases->order_count; i++) {
+        const struct gap *gap = &pass->gaps[pass->phases->order[i]];
+        if (gap->to - gap->from <= looks->gap_to - looks->gap_from)
+            continue;
+        looks->gap = true;
+        looks->gap_rank = pass->phases->order[i];
+        looks->gap_from = gap->from;
+        looks->gap_to = gap->to;
+    }
+}
+
+/* @whole: all columns are hashed, and nothing else is looked for. */
+static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool whole,
+                    struct sta_order_looks *looks, struct sta_error *err)
+{
+    const struct sta_tables *tables = sta_snapshot_tables(run->question.snapshot);
+    struct pass pass = {.run = run,
+                        .phases = phases,
+                        .account = run->budget->account,
+                        .worker_count = sta_budget_workers(run->budget),
+                        .keys = whole ? sta_dictionary_count(sta_tables_keys(tables)) : 0,
+                        .tolerance = JUMP_US * run->ticks_per_us,
+                        .tick = run->ticks_per_us};
+    pass.workers = sta_alloc_array(pass.worker_count, sizeof *pass.workers);
+    int rc = pass_init(run, &pass, err);
+    const struct sta_ordered_consumer consumers[] = {
+        {&pass, sizeof(struct thread_record), take_of_threads, nothing, whole ? nothing : carry_threads,
+         measure_threads, NULL},
+        {&pass, sizeof(struct rank_record), take_of_ranks, nothing, carry_gaps, nothing, NULL}};
+    struct sta_scan scan = sta_overlap_scan(&pass.request);
+    scan.ordered = consumers;
+    scan.ordered_count = whole ? 1 : STA_COUNT_OF(consumers);
+    if (rc == STA_OK)
+        rc = sta_scan_run(&scan, run->budget, err);
+    if (rc == STA_OK)
+        put_repeated(&pass, looks);
+    if (rc == STA_OK && !whole)
+        put_gaps(&pass, looks);
+    pass_fini(&pass);
+    return rc;
+}
+
+int sta_order_look(struct sta_run *run, const struct sta_phases *phases, struct sta_order_looks *looks,
+                   struct sta_error *err)
+{
+    *looks = (struct sta_order_looks){0};
+    int rc = run_pass(run, phases, false, looks, err);
+    return rc == STA_OK && looks->repeated > 0 ? run_pass(run, phases, true, looks, err) : rc;
+}

@@ -1,0 +1,20 @@
+/* order_looks.h - what the order of all events shows: times without any, clock jumps, repeated events
+ * (private to findings). */
+#ifndef STA_FINDINGS_ORDER_LOOKS_H
+#define STA_FINDINGS_ORDER_LOOKS_H
+
+#include "findings/phases.h"
+
+struct sta_order_looks {
+    bool gap;                  /* there is one */
+    uint32_t gap_rank;         /* whose longest time without an event is the longest */
+    int64_t gap_from, gap_to;  /* ticks */
+    int64_t jumps;             /* findings.md part 8 */
+    int64_t lasting, repeated; /* events of some duration; those that equal an earlier one */
+    int64_t copies;            /* of one event, at most */
+};
+
+STA_MUSTCHECK int sta_order_look(struct sta_run *run, const struct sta_phases *phases,
+                                 struct sta_order_looks *looks, struct sta_error *err);
+
+#endif

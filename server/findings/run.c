@@ -1,0 +1,85 @@
+/* Requests of a run's events. */
+#include "findings/run.h"
+
+#include <string.h>
+
+#include "analyse/views/question.h"
+
+static const char *const framed[] = {"preset", "filters", "from", "to", "filter", "rank_groups"};
+
+/* A value with its children, which are shared: only who stands beside it changes. */
+static struct sta_document *copy_of(struct sta_arena *arena, const struct sta_document *value)
+{
+    struct sta_document *copy = sta_document_create(arena, value->type);
+    *copy = *value;
+    copy->next = NULL;
+    return copy;
+}
+
+struct sta_document *sta_run_request(struct sta_run *run)
+{
+    struct sta_document *request = sta_document_create(&run->memory, STA_DOCUMENT_OBJECT);
+    for (size_t i = 0; i < STA_COUNT_OF(framed); i++) {
+        const struct sta_document *member = sta_document_member(run->question.request, framed[i]);
+        if (member != NULL)
+            sta_document_append(&run->memory, request, framed[i], copy_of(&run->memory, member));
+    }
+    return request;
+}
+
+void sta_run_init(struct sta_run *run, const struct sta_overlap_question *question,
+                  const struct sta_preset *preset, const struct sta_budget *budget)
+{
+    *run = (struct sta_run){.question = *question,
+                            .preset = preset,
+                            .budget = budget,
+                            .ticks_per_us = sta_snapshot_info(question->snapshot)->ticks_per_us};
+    run->question.sets = NULL;
+    run->question.set_count = 0;
+    run->question.request = sta_run_request(run);
+}
+
+void sta_run_fini(struct sta_run *run)
+{
+    sta_arena_fini(&run->memory);
+}
+
+int sta_run_open(struct sta_run *run, const struct sta_overlap_question *question,
+                 const struct sta_budget *budget, struct sta_error *err)
+{
+    const struct sta_document *name = sta_document_member(question->request, "preset");
+    const struct sta_preset *preset = NULL;
+    const char *text =
+        name != NULL && name->type == STA_DOCUMENT_TEXT ? name->text.bytes : question->trace_preset;
+    int rc = sta_question_preset(question->presets, text, &preset, err);
+    sta_run_init(run, question, preset, budget);
+    struct sta_document *frame = sta_run_request(run);
+    if (sta_document_member(frame, "filters") == NULL)
+        sta_run_add_text(run, frame, "filters", "off");
+    if (sta_document_member(frame, "preset") == NULL)
+        sta_run_add_text(run, frame, "preset", text);
+    run->question.request = frame;
+    return rc;
+}
+
+struct sta_overlap_question sta_run_question(const struct sta_run *run, struct sta_document *request,
+                                             const struct sta_named_expression *sets, size_t count)
+{
+    struct sta_overlap_question question = run->question;
+    question.request = request;
+    question.sets = sets;
+    question.set_count = count;
+    return question;
+}
+
+void sta_run_add_text(struct sta_run *run, struct sta_document *request, const char *name, const char *text)
+{
+    sta_document_append(&run->memory, request, name, sta_document_text(&run->memory, text, strlen(text)));
+}
+
+double sta_run_seconds(const struct sta_run *run, __int128 ticks)
+{
+    if (ticks == (int64_t)ticks)
+        return sta_seconds((int64_t)ticks, run->ticks_per_us);
+    return (double)ticks / ((double)run->ticks_per_us * 1e6);
+}
