@@ -101,7 +101,7 @@ export function open(host) {
             const columns = [
                 { key: 'name', label: 'Setting', class: 'head' },
                 { key: 'value', label: 'Value', cell: ({ value }) => h('code', {}, value || '\u2013') },
-                { key: 'help', label: 'What it is' },
+                { key: 'help', label: 'What it is', class: 'prose' },
             ];
             fill(
                 settings,
