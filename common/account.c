@@ -32,9 +32,9 @@ void sta_account_init_part(struct sta_account *account, struct sta_account *pare
 void sta_account_limit_texts(struct sta_account *account, size_t limit, const char *folder)
 {
     account->limit = STA_MIN(account->limit, limit);
+    const size_t most = STA_MIN(account->limit, SIZE_MAX / STA_TEXTS_ON_DISK) * STA_TEXTS_ON_DISK;
     if (account->spill == NULL && folder != NULL && folder[0] != '\0')
-        account->spill = sta_spill_memory_create(
-            folder, STA_MIN(account->limit, SIZE_MAX / STA_TEXTS_ON_DISK) * STA_TEXTS_ON_DISK);
+        account->spill = sta_spill_memory_create(folder, STA_MAX(most, STA_LEAST_TEXTS_ON_DISK));
 }
 
 void sta_account_init_texts(struct sta_account *account, size_t limit, const char *folder,

@@ -53,11 +53,14 @@ void sta_account_init(struct sta_account *account, size_t limit, const char *set
 /** An account with the limit and setting of @parent, for what lives and fails together within it, such as the
  * names of a trace: nobody who could be waited for.  NULL: none. */
 void sta_account_init_part(struct sta_account *account, struct sta_account *parent);
-/* Bytes of disk for each byte of memory that distinct texts may take. */
+/* Bytes of disk for each byte of memory that distinct texts may take, and how many they may take in any case.
+ */
 #define STA_TEXTS_ON_DISK 256
+#define STA_LEAST_TEXTS_ON_DISK ((size_t)16 << 20)
 
 /** A part of @parent for distinct texts and what is kept by text: what is more than @limit bytes, or does not
- * fit the parent, lies in a file in @folder, up to STA_TEXTS_ON_DISK times the limit, and is not counted.
+ * fit the parent, lies in a file in @folder, up to STA_TEXTS_ON_DISK times the limit (at least
+ * STA_LEAST_TEXTS_ON_DISK), and is not counted.
  * @folder: copied; NULL or empty: it is refused.  End it when its memory is freed. */
 void sta_account_init_texts(struct sta_account *account, size_t limit, const char *folder,
                             struct sta_account *parent);

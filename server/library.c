@@ -342,12 +342,20 @@ const char *sta_trace_state_name(enum sta_trace_state state)
     return names[state];
 }
 
-static bool is_known(struct sta_library *library, const char *id)
+/* Locks the library when the figures of the trace's version are known: opens it, again when another was
+ * published meanwhile. */
+static const struct sta_trace_record *lock_known(struct sta_library *library, const char *id)
 {
     uv_mutex_lock(&library->lock);
-    bool known = sta_library_trace_record(library, id)->known;
-    uv_mutex_unlock(&library->lock);
-    return known;
+    while (!sta_library_trace_record(library, id)->known) {
+        struct sta_snapshot *snapshot;
+        struct sta_error ignored = STA_ERROR_INIT;
+        uv_mutex_unlock(&library->lock);
+        if (borrow_snapshot(library, id, &snapshot, &ignored) == STA_OK)
+            sta_snapshot_release(snapshot);
+        uv_mutex_lock(&library->lock);
+    }
+    return sta_library_trace_record(library, id);
 }
 
 /* An entry that was copied while the first ingest ran does not know yet why that failed. */
@@ -365,17 +373,10 @@ static void read_again(struct sta_library *library, struct sta_trace_entry *entr
 static void fill_view(struct sta_library *library, struct sta_trace_entry entry, struct sta_trace_view *view)
 {
     struct sta_job_view job = {0};
-    while (!is_known(library, entry.id)) { /* again when a version was published meanwhile */
-        struct sta_snapshot *snapshot;
-        struct sta_error ignored = STA_ERROR_INIT;
-        if (borrow_snapshot(library, entry.id, &snapshot, &ignored) == STA_OK)
-            sta_snapshot_release(snapshot);
-    }
     bool working = sta_jobs_of_trace(library->jobs, entry.id, &job) && !job.in_background;
     if (!working && entry.failure == NULL && entry.preset == NULL)
         read_again(library, &entry);
-    uv_mutex_lock(&library->lock);
-    const struct sta_trace_record *record = sta_library_trace_record(library, entry.id);
+    const struct sta_trace_record *record = lock_known(library, entry.id);
     *view = (struct sta_trace_view){
         .entry = entry,
         .published = record->published,
