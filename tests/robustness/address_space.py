@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """A system that refuses memory, whatever the setting `memory` says: the daemon may have little more than it has after an ingest, and is asked for
 every view and to ingest another trace. Each request is answered or refused, the daemon lives on, and once the limit is gone it answers as before.
 
