@@ -64,7 +64,7 @@ char *sta_buffer_reserve(struct sta_buffer *buffer, size_t size)
         return NULL;
     size_t need = buffer->size + size;
     bool fits = need >= size && (buffer->limit == 0 || need <= buffer->limit);
-    if (!fits || (need > buffer->capacity && !grow(buffer, need))) {
+    if (!fits || ((need > buffer->capacity || buffer->data == NULL) && !grow(buffer, need))) {
         buffer->failed = true;
         return NULL;
     }
