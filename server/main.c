@@ -21,6 +21,7 @@
 #include "common/memory.h"
 #include "common/roots.h"
 #include "serve/serve.h"
+#include "server/caches.h"
 #include "server/jobs.h"
 #include "server/library.h"
 #include "server/settings.h"
@@ -31,14 +32,11 @@
 #define REST_MS 1000 /* between two looks at what lies with the allocator */
 /* Processor time: so much between two trims may have freed enough, and less in REST_MS is rest. */
 #define WORK_NS UINT64_C(100000000)
-#define GIVE_WAY_MS 500 /* what is cancelled ends within a fifth of that */
-#define POLL_MS 2
 #define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
 #define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
 #define MOST_RESERVED ((size_t)512 << 20)
 #define RESERVE                                                                                              \
     ((size_t)32 << 20) /* what requests and jobs in flight need to end, when the system refuses memory */
-#define MARGIN ((size_t)64 << 20) /* code, stacks, buffers of connections, what the allocator keeps */
 
 struct daemon {
     struct sta_settings settings;
@@ -57,11 +55,9 @@ struct daemon {
     bool has_loop;
     uv_signal_t signals[3];
     uv_timer_t rest;
-    uint64_t worked;           /* processor time when memory was last given back, in ns */
-    uint64_t looked;           /* processor time when the timer was last there, in ns */
-    struct sta_account memory; /* all that input sizes */
-    uv_mutex_t caches_lock; /* held while caches give way or the server is asked, so that it is not stopped */
-    bool caches_open;
+    uint64_t worked; /* processor time when memory was last given back, in ns */
+    uint64_t looked; /* processor time when the timer was last there, in ns */
+    struct sta_caches caches;
     uv_async_t stopped, stop_wanted;
     struct sta_cluster *cluster; /* NULL: this process is the whole daemon */
     uv_thread_t stopper;
@@ -145,7 +141,7 @@ static int open_store(struct daemon *daemon, struct sta_error *err)
         sta_log(STA_LOG_INFO, "Removed what an interruption had left in the store", "files",
                 sta_log_int(cleaned), NULL);
     if (status == STA_OK)
-        sta_store_count_in(daemon->store, &daemon->memory);
+        sta_store_count_in(daemon->store, &daemon->caches.memory);
     if (status == STA_OK)
         sta_store_keep_columns(daemon->store, daemon->settings.columns);
     return status;
@@ -169,7 +165,7 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
         .library = daemon->library,
         .jobs = daemon->jobs,
         .store = daemon->store,
-        .account = &daemon->memory,
+        .account = &daemon->caches.memory,
         .web = settings->web,
         .store_path = settings->store,
         .tokens = settings->tokens,
@@ -208,66 +204,6 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
     return sta_server_start(&options, &daemon->server, err);
 }
 
-/* Answers that are prepared give way to what is asked.  Return: whether there were any, and all have ended.
- * Not under the lock while it waits: what ends may want it. */
-static bool end_prepared(struct daemon *daemon)
-{
-    size_t left = 0, first = 0;
-    for (unsigned ms = 0; ms <= GIVE_WAY_MS; ms += POLL_MS) {
-        uv_mutex_lock(&daemon->caches_lock);
-        left = daemon->caches_open ? sta_server_cancel_prepared(daemon->server) : 0;
-        uv_mutex_unlock(&daemon->caches_lock);
-        first = ms == 0 ? left : first;
-        if (left == 0)
-            break;
-        uv_sleep(POLL_MS);
-    }
-    return first > 0 && left == 0;
-}
-
-/* What can be computed again gives way to what is wanted now.  What was freed before and lies with the
- * allocator goes first. */
-static bool reserve_space(void *context, size_t bytes, bool yields)
-{
-    struct daemon *daemon = context;
-    if (sta_memory_trim(daemon->memory.limit))
-        return true;
-    size_t freed = 0;
-    uv_mutex_lock(&daemon->caches_lock);
-    if (daemon->caches_open)
-        freed = sta_server_shrink(daemon->server, bytes);
-    if (daemon->caches_open && freed < bytes)
-        freed += sta_store_shrink(daemon->store, bytes - freed);
-    uv_mutex_unlock(&daemon->caches_lock);
-    return freed > 0 || (!yields && end_prepared(daemon));
-}
-
-static void open_caches(struct daemon *daemon, bool open)
-{
-    uv_mutex_lock(&daemon->caches_lock);
-    daemon->caches_open = open;
-    uv_mutex_unlock(&daemon->caches_lock);
-}
-
-static void open_account(struct daemon *daemon)
-{
-    sta_account_init(&daemon->memory, daemon->settings.memory, "memory", NULL);
-    daemon->memory.reclaim = reserve_space;
-    daemon->memory.reclaim_context = daemon;
-    STA_ASSERT(uv_mutex_init(&daemon->caches_lock) == 0);
-    daemon->memory.margin = sta_memory_can_be_measured() ? MARGIN : 0;
-}
-
-/* Whether somebody waits for an answer. */
-static bool is_busy(void *context)
-{
-    struct daemon *daemon = context;
-    uv_mutex_lock(&daemon->caches_lock);
-    bool busy = daemon->caches_open && sta_server_is_busy(daemon->server);
-    uv_mutex_unlock(&daemon->caches_lock);
-    return busy;
-}
-
 static int start(struct daemon *daemon, struct sta_error *err)
 {
     int status = open_store(daemon, err);
@@ -286,20 +222,20 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .workers = (unsigned)settings->workers,
         .memory = settings->memory,
         .json_bytes_per_file = settings->json_bytes_per_file,
-        .account = &daemon->memory,
+        .account = &daemon->caches.memory,
         .follow_interval = settings->follow_interval,
         .follow_poll = settings->follow_poll,
         .follow_quiet = settings->follow_quiet,
         .follow_polls = strcmp(settings->follow_changes, "poll") == 0,
         .compacts = strcmp(settings->compaction, "on") == 0,
         .readers = daemon->cluster != NULL ? sta_cluster_readers(daemon->cluster) : NULL,
-        .is_busy = is_busy,
-        .is_busy_context = daemon,
+        .is_busy = sta_caches_are_wanted,
+        .is_busy_context = &daemon->caches,
     };
     daemon->library = sta_library_create(&options);
     status = start_server(daemon, err);
     if (status == STA_OK)
-        open_caches(daemon, true);
+        sta_caches_open(&daemon->caches, daemon->server, daemon->store);
     if (status == STA_OK && daemon->cluster != NULL)
         status = sta_cluster_announce(daemon->cluster, sta_server_address(daemon->server), err);
     return status;
@@ -322,7 +258,7 @@ static void register_traces(struct daemon *daemon)
 
 static void stop(struct daemon *daemon)
 {
-    open_caches(daemon, false);
+    sta_caches_close(&daemon->caches);
     if (daemon->library != NULL)
         sta_library_stop(daemon->library);
     if (daemon->server != NULL)
@@ -408,7 +344,8 @@ static void on_rest(uv_timer_t *handle)
     const bool rests = now < daemon->looked + WORK_NS;
     const bool worked = now > daemon->worked + WORK_NS;
     daemon->looked = now;
-    bool holds_more = sta_memory_resident() > atomic_load(&daemon->memory.used) + MARGIN / 4;
+    bool holds_more =
+        sta_memory_resident() > atomic_load(&daemon->caches.memory.used) + STA_MEMORY_MARGIN / 4;
     if (daemon->stopping || !rests || !worked || !holds_more || sta_server_is_busy(daemon->server))
         return;
     sta_memory_trim(0);
@@ -458,7 +395,7 @@ static int join_cluster(struct daemon *daemon, struct sta_error *err)
         .columns = settings->columns,
         .stripe = (uint32_t)STA_MIN(STA_MAX(settings->rank_stripe, 1), UINT32_MAX),
         .silence = settings->rank_silence,
-        .account = &daemon->memory,
+        .account = &daemon->caches.memory,
         .stop_wanted = want_stop,
         .stop_context = daemon,
     };
@@ -497,7 +434,7 @@ static int serve(struct daemon *daemon, struct sta_error *err)
         return sta_fail(err, STA_EINTERNAL, "cannot start the event loop");
     daemon->stop_wanted.data = daemon;
     daemon->has_loop = true;
-    open_account(daemon);
+    sta_caches_init(&daemon->caches, daemon->settings.memory);
     return sta_cluster_is_asked() ? serve_with_ranks(daemon, err) : serve_alone(daemon, err);
 }
 

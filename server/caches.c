@@ -1,0 +1,74 @@
+/* What can be computed again gives way to what is wanted now. */
+#include "server/caches.h"
+
+#include "common/memory.h"
+#include "serve/serve.h"
+#include "store/store.h"
+
+#define GIVE_WAY_MS 500 /* what is cancelled ends within a fifth of that */
+#define POLL_MS 2
+
+/* Answers that are prepared give way to what is asked.  Return: whether there were any, and all have ended.
+ * Not under the lock while it waits: what ends may want it. */
+static bool end_prepared(struct sta_caches *caches)
+{
+    size_t left = 0, first = 0;
+    for (unsigned ms = 0; ms <= GIVE_WAY_MS; ms += POLL_MS) {
+        uv_mutex_lock(&caches->lock);
+        left = caches->server != NULL ? sta_server_cancel_prepared(caches->server) : 0;
+        uv_mutex_unlock(&caches->lock);
+        first = ms == 0 ? left : first;
+        if (left == 0)
+            break;
+        uv_sleep(POLL_MS);
+    }
+    return first > 0 && left == 0;
+}
+
+/* What can be computed again gives way to what is wanted now.  What was freed before and lies with the
+ * allocator goes first. */
+static bool reserve_space(void *context, size_t bytes, bool yields)
+{
+    struct sta_caches *caches = context;
+    if (sta_memory_trim(caches->memory.limit))
+        return true;
+    size_t freed = 0;
+    uv_mutex_lock(&caches->lock);
+    if (caches->server != NULL)
+        freed = sta_server_shrink(caches->server, bytes);
+    if (caches->server != NULL && freed < bytes)
+        freed += sta_store_shrink(caches->store, bytes - freed);
+    uv_mutex_unlock(&caches->lock);
+    return freed > 0 || (!yields && end_prepared(caches));
+}
+
+void sta_caches_init(struct sta_caches *caches, size_t limit)
+{
+    sta_account_init(&caches->memory, limit, "memory", NULL);
+    caches->memory.reclaim = reserve_space;
+    caches->memory.reclaim_context = caches;
+    caches->memory.margin = sta_memory_can_be_measured() ? STA_MEMORY_MARGIN : 0;
+    STA_ASSERT(uv_mutex_init(&caches->lock) == 0);
+}
+
+void sta_caches_open(struct sta_caches *caches, struct sta_server *server, struct sta_store *store)
+{
+    uv_mutex_lock(&caches->lock);
+    caches->server = server;
+    caches->store = store;
+    uv_mutex_unlock(&caches->lock);
+}
+
+void sta_caches_close(struct sta_caches *caches)
+{
+    sta_caches_open(caches, NULL, NULL);
+}
+
+bool sta_caches_are_wanted(void *context)
+{
+    struct sta_caches *caches = context;
+    uv_mutex_lock(&caches->lock);
+    bool busy = caches->server != NULL && sta_server_is_busy(caches->server);
+    uv_mutex_unlock(&caches->lock);
+    return busy;
+}

@@ -1,0 +1,36 @@
+/* caches.h - the account of all that input sizes, and the caches of server and store that give way to it. */
+#ifndef STA_SERVER_CACHES_H
+#define STA_SERVER_CACHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+#include "common/account.h"
+
+struct sta_server;
+struct sta_store;
+
+/* Code, stacks, buffers of connections, what the allocator keeps: beside what is counted. */
+#define STA_MEMORY_MARGIN ((size_t)64 << 20)
+
+struct sta_caches {
+    struct sta_account memory;
+    uv_mutex_t lock; /* held while caches give way or the server is asked, so that it is not stopped */
+    struct sta_server *server; /* NULL: closed */
+    struct sta_store *store;
+};
+
+/** @limit: bytes (setting memory).  No caches yet: what does not fit is refused.  Context: the main thread.
+ */
+void sta_caches_init(struct sta_caches *caches, size_t limit);
+
+/** From now on these give way; both stay the caller's, until sta_caches_close.  Context: the main thread. */
+void sta_caches_open(struct sta_caches *caches, struct sta_server *server, struct sta_store *store);
+
+/** Nobody asks the two any more when it returns.  Closing twice is fine.  Context: any thread. */
+void sta_caches_close(struct sta_caches *caches);
+
+/** @context: struct sta_caches.  Whether somebody waits for an answer.  Context: any thread. */
+bool sta_caches_are_wanted(void *context);
+
+#endif
