@@ -56,7 +56,9 @@ void sta_memory_configure(unsigned threads, size_t most_free)
 
 /* ---- the reserve */
 
-#define LEAST_PART 4
+#define LEAST_PART 2
+#define WAIT_MS 10
+#define MOST_WAIT_MS 5000
 #define LARGE_WHEN_SHORT ((size_t)256 << 10) /* what the reserve is not for */
 
 /* A mapping of its own, which is never touched, so that it costs no page. */
@@ -122,12 +124,27 @@ static _Noreturn void run_out(size_t size)
     abort();
 }
 
+/* Threads that end give back what they took of the reserve, stacks above all: it is worth a wait. */
+static void *alloc_waiting(void *old, size_t count, size_t size)
+{
+    void *memory = NULL;
+    for (unsigned ms = 0; memory == NULL && ms < MOST_WAIT_MS; ms += WAIT_MS) {
+        usleep(WAIT_MS * 1000);
+        memory = alloc_trimming(old, count, size);
+        if (memory == NULL)
+            memory = alloc_reserved(old, count, size);
+    }
+    return memory;
+}
+
 static void *alloc_for_sure(void *old, size_t count, size_t size)
 {
     count = STA_MAX(count, 1);
     void *memory = alloc_trimming(old, count, size);
     if (memory == NULL)
         memory = alloc_reserved(old, count, size);
+    if (memory == NULL)
+        memory = alloc_waiting(old, count, size);
     if (memory == NULL)
         run_out(count * size);
     return memory;
@@ -143,7 +160,7 @@ void sta_memory_open_reserve(size_t size)
     reserve.block = NULL;
     pthread_mutex_unlock(&reserve.lock);
     if (!there_was_one)
-        run_out(size);
+        free(alloc_for_sure(NULL, 1, size));
 }
 
 void *sta_realloc_array(void *old, size_t count, size_t size)

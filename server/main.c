@@ -36,7 +36,7 @@
 #define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
 #define MOST_RESERVED ((size_t)512 << 20)
 #define RESERVE                                                                                              \
-    ((size_t)32 << 20) /* what requests and jobs in flight need to end, when the system refuses memory */
+    ((size_t)64 << 20) /* what requests and jobs in flight need to end, when the system refuses memory */
 
 struct daemon {
     struct sta_settings settings;
