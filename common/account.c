@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/memory.h"
+#include "common/parallel.h"
 #include "common/spill_memory.h"
 
 #define LARGE                                                                                                \
@@ -107,15 +108,27 @@ static bool take(struct sta_account *account, size_t bytes)
 
 /* ---- what the process holds */
 
+/* Texts on the disk are not counted, since the system takes their pages when it needs the room; they are let
+ * go so that the process does not hold more than it may where it does not. */
+static void let_go_of_files(const struct sta_account *account, uint64_t resident)
+{
+    const uint64_t of_files = sta_memory_of_files();
+    if (of_files > account->margin / 4 && resident + of_files > account->limit + account->margin / 4 * 3)
+        sta_spill_memory_let_go();
+}
+
 /* Read at most once per tick of the coarse clock (some milliseconds), unless it must be @fresh. */
-static uint64_t bytes_resident(bool fresh)
+static uint64_t bytes_resident(const struct sta_account *account, bool fresh)
 {
     static _Atomic uint64_t last_tick, last_bytes;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     uint64_t tick = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-    if (fresh || atomic_exchange_explicit(&last_tick, tick, memory_order_relaxed) != tick)
-        atomic_store_explicit(&last_bytes, sta_memory_resident(), memory_order_relaxed);
+    if (fresh || atomic_exchange_explicit(&last_tick, tick, memory_order_relaxed) != tick) {
+        const uint64_t bytes = sta_memory_resident();
+        atomic_store_explicit(&last_bytes, bytes, memory_order_relaxed);
+        let_go_of_files(account, bytes);
+    }
     return atomic_load_explicit(&last_bytes, memory_order_relaxed);
 }
 
@@ -124,7 +137,7 @@ static bool process_fits(const struct sta_account *account, size_t bytes, bool f
     if (account->margin == 0)
         return true;
     size_t most = account->limit + account->margin;
-    return bytes <= most && bytes_resident(fresh || bytes >= LARGE) <= most - bytes;
+    return bytes <= most && bytes_resident(account, fresh || bytes >= LARGE) <= most - bytes;
 }
 
 /* ---- charging */
@@ -148,7 +161,7 @@ static int refuse(const struct sta_account *account, const struct sta_account *a
                   bytes <= at->limit - STA_MIN(at->limit, atomic_load(&account->used));
     size_t used = atomic_load(&at->used);
     if (at->margin > 0)
-        used = STA_MAX(used, (size_t)bytes_resident(false));
+        used = STA_MAX(used, (size_t)bytes_resident(at, false));
     return sta_fail(err, others ? STA_EBUSY : STA_ELIMIT,
                     "memory for %s: %.1f MiB more are needed, %.1f of %.1f MiB are in use%s (setting %s)",
                     what, (double)bytes / 1048576, (double)used / 1048576, (double)at->limit / 1048576,
@@ -303,7 +316,7 @@ void *sta_account_calloc(struct sta_account *account, size_t count, size_t size,
                          struct sta_error *err)
 {
     void *memory = sta_account_alloc(account, count, size, what, err);
-    return memory != NULL ? memset(memory, 0, count * size) : NULL;
+    return memory != NULL ? sta_parallel_zero(memory, count * size) : NULL;
 }
 
 void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t size, const char *what)

@@ -36,8 +36,11 @@ void sta_batch_clear(struct sta_batch *batch)
     free(batch->dur_ns);
     batch->ts_ns = NULL;
     batch->dur_ns = NULL;
-    for (uint32_t i = 0; i < batch->args_count; i++)
+    for (uint32_t i = 0; i < batch->args_count; i++) {
+        if (batch->args[i].count > 0)
+            memset(batch->args[i].kinds, 0, batch->args[i].count);
         batch->args[i].count = 0;
+    }
 }
 
 void sta_batch_reserve(struct sta_batch *batch, uint32_t rows)

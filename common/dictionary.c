@@ -1,11 +1,11 @@
 /* Each distinct text once, as a dense code.
  *
- * DESIGN.  Entries live in chunks that double in size and never move, so a code finds its text without a
- * lock.  The hash table holds code + 1 in atomic slots, with half of the hash, so that a text which is new
- * meets others' slots without a look at their entries.  It is replaced, not changed, when it grows, and old
- * tables are kept until the end (together they are smaller than the last).  A writer fills the entry, then
- * publishes the slot with release order; a reader that sees the slot sees the entry.  The mutex serialises
- * writers only.
+ * DESIGN.  Texts are named by chunks of entries that double in size and never move, so a code finds its text
+ * without a lock.  The hash table holds code + 1 in atomic slots, with half of the hash: it says where the
+ * slot belongs, and a text which is new meets others' slots without a look at their texts.  The table is
+ * replaced, not changed, when it grows, from the slots of the old one as they stand, and old tables are kept
+ * until the end (together they are smaller than the last).  A writer fills the entry, then publishes the slot
+ * with release order; a reader that sees the slot sees the entry.  The mutex serialises writers only.
  *
  * Texts that were appended are not in the table: who looks one up first puts all of them there.  Most
  * dictionaries of a stored trace are only read by code, and never need it.  When there is no memory for that
@@ -23,24 +23,15 @@
 #include <xxhash.h>
 
 #include "common/account.h"
+#include "common/dictionary_slots.h"
 #include "common/memory.h"
+#include "common/parallel.h"
 
 #define FIRST_CHUNK 16u /* small: each key of args has a dictionary, and most have few texts */
 #define FIRST_SLOTS 64  /* of the hash table */
 #define LEAST_TEXTS 256 /* bytes of the first block of texts, and of the largest */
-#define MOST_TEXTS 65536
+#define MOST_TEXTS (STA_HUGE_PAGE - sizeof(struct texts))
 #define CHUNKS 29 /* 16 * (2^29 - 1) entries: past 32-bit codes */
-
-struct entry {
-    uint64_t hash; /* 0: appended, not worked out yet */
-    struct sta_text text;
-};
-
-struct table {
-    struct table *older;
-    size_t capacity;          /* a power of two */
-    _Atomic uint64_t slots[]; /* upper half of the hash, code + 1; 0: empty */
-};
 
 /* A block of texts, each with a zero behind it. */
 struct texts {
@@ -51,7 +42,7 @@ struct texts {
 
 struct sta_dictionary {
     _Atomic(struct table *) table;
-    _Atomic(struct entry *) chunks[CHUNKS];
+    _Atomic(struct sta_text *) chunks[CHUNKS];
     _Atomic uint32_t count;
     _Atomic bool appended; /* some texts are not in the table */
     pthread_mutex_t lock;  /* held to add */
@@ -59,7 +50,7 @@ struct sta_dictionary {
     struct texts *texts;
     size_t used;          /* bytes of the newest texts' block */
     _Atomic size_t bytes; /* of memory held */
-    struct entry first[FIRST_CHUNK];
+    struct sta_text first[FIRST_CHUNK];
 };
 
 #define WHAT "texts"
@@ -152,33 +143,28 @@ static unsigned chunk_of(uint32_t code, uint32_t *inside)
     return chunk;
 }
 
-static struct entry *entry_of(const struct sta_dictionary *dictionary, uint32_t code)
+static struct sta_text *entry_of(const struct sta_dictionary *dictionary, uint32_t code)
 {
     uint32_t inside;
     unsigned chunk = chunk_of(code, &inside);
     return atomic_load_explicit(&dictionary->chunks[chunk], memory_order_acquire) + inside;
 }
 
-static inline uint64_t slot_of(uint64_t hash, uint32_t code)
-{
-    return (hash & ~UINT64_C(0xffffffff)) | (code + 1);
-}
-
 /* The slot of the text, or the empty slot where it would go. */
 static size_t probe(const struct sta_dictionary *dictionary, const struct table *table, uint64_t hash,
                     const char *bytes, size_t length, uint32_t *code)
 {
-    size_t slot = (size_t)hash & (table->capacity - 1);
+    size_t slot = place_of(table, hash);
     for (;; slot = (slot + 1) & (table->capacity - 1)) {
         uint64_t held = atomic_load_explicit(&table->slots[slot], memory_order_acquire);
         if (held == 0) {
             *code = STA_NO_CODE;
             return slot;
         }
-        if ((held ^ hash) >> 32 != 0)
+        if (held >> 32 != (uint32_t)hash)
             continue;
-        const struct entry *entry = entry_of(dictionary, (uint32_t)held - 1);
-        if (entry->text.length == length && memcmp(entry->text.bytes, bytes, length) == 0) {
+        const struct sta_text *text = entry_of(dictionary, (uint32_t)held - 1);
+        if (text->length == length && memcmp(text->bytes, bytes, length) == 0) {
             *code = (uint32_t)held - 1;
             return slot;
         }
@@ -190,20 +176,45 @@ uint64_t sta_dictionary_hash(const char *bytes, size_t length)
     return XXH3_64bits(bytes, length);
 }
 
-/* Under the lock.  @table: one without texts. */
-static void replace_table(struct sta_dictionary *dictionary, struct table *table, uint32_t count)
+/* Under the lock. */
+static void replace_table(struct sta_dictionary *dictionary, struct table *table)
 {
     table->older = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
-    for (uint32_t code = 0; code < count; code++) {
-        struct entry *entry = entry_of(dictionary, code);
-        if (entry->hash == 0)
-            entry->hash = sta_dictionary_hash(entry->text.bytes, entry->text.length);
-        size_t slot = (size_t)entry->hash & (table->capacity - 1);
-        while (atomic_load_explicit(&table->slots[slot], memory_order_relaxed) != 0)
-            slot = (slot + 1) & (table->capacity - 1);
-        atomic_store_explicit(&table->slots[slot], slot_of(entry->hash, code), memory_order_relaxed);
-    }
     atomic_store_explicit(&dictionary->table, table, memory_order_release);
+}
+
+/* All texts into a table that nobody else sees yet, by several threads. */
+#define TEXTS_OF_PART ((uint32_t)1 << 15)
+struct filling {
+    const struct sta_dictionary *dictionary;
+    struct table *table;
+    uint32_t count;
+    _Atomic uint64_t next; /* may be past the count */
+};
+
+/* The slots of some texts are fetched together. */
+static void put_texts(const struct filling *filling, uint32_t first, uint32_t end)
+{
+    uint64_t hashes[STA_DICTIONARY_TOGETHER];
+    for (uint32_t some; first < end; first += some) {
+        some = STA_MIN(end - first, (uint32_t)STA_DICTIONARY_TOGETHER);
+        for (uint32_t i = 0; i < some; i++) {
+            const struct sta_text *text = entry_of(filling->dictionary, first + i);
+            hashes[i] = sta_dictionary_hash(text->bytes, text->length);
+            __builtin_prefetch((const void *)&filling->table->slots[place_of(filling->table, hashes[i])], 1);
+        }
+        for (uint32_t i = 0; i < some; i++)
+            claim_slot(filling->table, hashes[i], first + i);
+    }
+}
+
+static void put_some_texts(void *context, unsigned worker)
+{
+    struct filling *filling = context;
+    (void)worker;
+    for (uint64_t first; (first = atomic_fetch_add(&filling->next, TEXTS_OF_PART)) < filling->count;)
+        put_texts(filling, (uint32_t)first,
+                  (uint32_t)STA_MIN((uint64_t)filling->count, first + TEXTS_OF_PART));
 }
 
 /* Under the lock.  Return: whether the appended texts are in the table now.  No sticky failure: they can be
@@ -221,7 +232,9 @@ static bool put_appended(struct sta_dictionary *dictionary)
     atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, table),
                               memory_order_relaxed);
     table->capacity = capacity;
-    replace_table(dictionary, table, count);
+    struct filling filling = {.dictionary = dictionary, .table = table, .count = count};
+    sta_parallel_run(count < 2 * TEXTS_OF_PART ? 1 : sta_usable_cores(), put_some_texts, &filling);
+    replace_table(dictionary, table);
     atomic_store_explicit(&dictionary->appended, false, memory_order_release);
     return true;
 }
@@ -244,7 +257,7 @@ static uint32_t find_without_table(const struct sta_dictionary *dictionary, cons
 {
     const uint32_t count = sta_dictionary_count(dictionary);
     for (uint32_t code = 0; code < count; code++) {
-        const struct sta_text text = entry_of(dictionary, code)->text;
+        const struct sta_text text = *entry_of(dictionary, code);
         if (text.length == length && memcmp(text.bytes, bytes, length) == 0)
             return code;
     }
@@ -263,11 +276,11 @@ static uint32_t find_hashed(const struct sta_dictionary *dictionary, uint64_t ha
 }
 
 /* Under the lock.  NULL: no memory. */
-static struct entry *new_entry(struct sta_dictionary *dictionary, uint32_t code)
+static struct sta_text *new_entry(struct sta_dictionary *dictionary, uint32_t code)
 {
     uint32_t inside;
     unsigned chunk = chunk_of(code, &inside);
-    struct entry *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_relaxed);
+    struct sta_text *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_relaxed);
     if (entries == NULL) {
         entries = take(dictionary, ((size_t)FIRST_CHUNK << chunk) * sizeof *entries);
         atomic_store_explicit(&dictionary->chunks[chunk], entries, memory_order_release);
@@ -301,47 +314,58 @@ static const char *copy_text(struct sta_dictionary *dictionary, const char *byte
 
 /* Under the lock.  Return: false when there is no memory for it; then nothing has changed, but that code 0 is
  * there, if need be as an empty text. */
-static bool fill_entry(struct sta_dictionary *dictionary, uint32_t code, uint64_t hash, const char *bytes,
-                       size_t length)
+static bool fill_entry(struct sta_dictionary *dictionary, uint32_t code, const char *bytes, size_t length)
 {
-    struct entry *entry = new_entry(dictionary, code);
+    struct sta_text *entry = new_entry(dictionary, code);
     const char *copy = entry != NULL ? copy_text(dictionary, bytes, length) : NULL;
     if (copy == NULL && code > 0)
         return false;
-    entry->hash = hash;
-    entry->text = copy != NULL ? (struct sta_text){copy, (uint32_t)length} : (struct sta_text){"", 0};
+    *entry = copy != NULL ? (struct sta_text){copy, (uint32_t)length} : (struct sta_text){"", 0};
     atomic_store_explicit(&dictionary->count, code + 1, memory_order_release);
     return copy != NULL;
 }
 
-/* Under the lock.  The slot for a text that is not there, in a table with room for it; NULL: no memory. */
-static _Atomic uint64_t *new_slot(struct sta_dictionary *dictionary, uint32_t count, uint64_t hash,
-                                  const char *bytes, size_t length)
+/* Under the lock.  Slots that are near each other go near each other: memory is written in order. */
+static void grow_table(struct sta_dictionary *dictionary, struct table *table)
 {
-    uint32_t none;
+    const struct table *full = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    for (size_t i = 0; i < full->capacity; i++) {
+        const uint64_t held = atomic_load_explicit(&full->slots[i], memory_order_relaxed);
+        if (held != 0)
+            put_slot(table, held);
+    }
+    replace_table(dictionary, table);
+}
+
+/* Under the lock.  The empty slot for a text that is not there, in a table with room for it; NULL: no memory.
+ * @slot: where it is in the present table */
+static _Atomic uint64_t *room_for(struct sta_dictionary *dictionary, uint32_t count, uint64_t hash,
+                                  size_t slot)
+{
     struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
     if (((size_t)count + 1) * 2 > table->capacity) {
         table = take_table(dictionary, table->capacity * 2);
         if (table == NULL)
             return NULL;
-        replace_table(dictionary, table, count);
+        grow_table(dictionary, table);
+        slot = empty_slot(table, hash);
     }
-    return &table->slots[probe(dictionary, table, hash, bytes, length, &none)];
+    return &table->slots[slot];
 }
 
 /* Under the lock. */
 static uint32_t add_locked(struct sta_dictionary *dictionary, uint64_t hash, const char *bytes, size_t length)
 {
     uint32_t code;
-    probe(dictionary, atomic_load_explicit(&dictionary->table, memory_order_relaxed), hash, bytes, length,
-          &code);
+    const size_t empty = probe(dictionary, atomic_load_explicit(&dictionary->table, memory_order_relaxed),
+                               hash, bytes, length, &code);
     if (code != STA_NO_CODE)
         return code;
     const uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(count < STA_NO_CODE - 1);
-    _Atomic uint64_t *slot = new_slot(dictionary, count, hash, bytes, length);
+    _Atomic uint64_t *slot = room_for(dictionary, count, hash, empty);
     /* Count before slot: who finds the code without the lock may ask for its text at once. */
-    bool kept = slot != NULL && fill_entry(dictionary, count, hash, bytes, length);
+    bool kept = slot != NULL && fill_entry(dictionary, count, bytes, length);
     if (kept)
         atomic_store_explicit(slot, slot_of(hash, count), memory_order_release);
     return kept ? count : 0;
@@ -361,7 +385,7 @@ uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *by
     pthread_mutex_lock(&dictionary->lock);
     uint32_t code = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(code < STA_NO_CODE - 1);
-    bool kept = fill_entry(dictionary, code, 0, bytes, length);
+    bool kept = fill_entry(dictionary, code, bytes, length);
     atomic_store_explicit(&dictionary->appended, true, memory_order_release);
     pthread_mutex_unlock(&dictionary->lock);
     return kept ? code : 0;
@@ -390,22 +414,21 @@ static void find_together(const struct sta_dictionary *dictionary, const struct 
                           const uint64_t *hashes, size_t count, uint32_t *codes)
 {
     const struct table *table = table_of(dictionary);
-    const struct entry *entries[STA_DICTIONARY_TOGETHER];
+    const struct sta_text *entries[STA_DICTIONARY_TOGETHER];
     for (size_t i = 0; table == NULL && i < count; i++)
         codes[i] = find_without_table(dictionary, texts[i].bytes, texts[i].length);
     if (table == NULL)
         return;
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch((const void *)&table->slots[(size_t)hashes[i] & (table->capacity - 1)]);
+        __builtin_prefetch((const void *)&table->slots[place_of(table, hashes[i])]);
     for (size_t i = 0; i < count; i++) {
-        uint64_t held = atomic_load_explicit(&table->slots[(size_t)hashes[i] & (table->capacity - 1)],
-                                             memory_order_acquire);
+        uint64_t held = atomic_load_explicit(&table->slots[place_of(table, hashes[i])], memory_order_acquire);
         entries[i] = held != 0 ? entry_of(dictionary, (uint32_t)held - 1) : NULL;
         __builtin_prefetch(entries[i]);
     }
     for (size_t i = 0; i < count; i++)
         if (entries[i] != NULL)
-            __builtin_prefetch(entries[i]->text.bytes);
+            __builtin_prefetch(entries[i]->bytes);
     for (size_t i = 0; i < count; i++)
         probe(dictionary, table, hashes[i], texts[i].bytes, texts[i].length, &codes[i]);
 }
@@ -441,7 +464,7 @@ void sta_dictionary_intern_together(struct sta_dictionary *dictionary, const str
 struct sta_text sta_dictionary_text(const struct sta_dictionary *dictionary, uint32_t code)
 {
     STA_ASSERT(code < sta_dictionary_count(dictionary));
-    return entry_of(dictionary, code)->text;
+    return *entry_of(dictionary, code);
 }
 
 uint32_t sta_dictionary_count(const struct sta_dictionary *dictionary)

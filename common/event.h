@@ -148,9 +148,9 @@ struct sta_batch {
     uint32_t *name, *cat;         /* codes; STA_NO_CODE when missing */
     uint32_t *file;               /* code in file_refs; STA_NO_CODE when the event names no file */
     uint32_t *thread;             /* code of its struct sta_thread */
-    struct sta_args_column *args; /* one per key seen in the batch, by order of first sight.  Not in here: the
-                                     keys that file and thread were made from (fhash, else fname, else
-                                     filename; hhash, else hostname) */
+    struct sta_args_column *args; /* one per key that the batch, or one before it, has; some are empty.  Not
+                                     in here: the keys that file and thread were made from (fhash, else fname,
+                                     else filename; hhash, else hostname) */
     uint32_t args_count, args_capacity;
     uint32_t source;     /* index of the source file in its ingest */
     uint64_t first_line; /* number, from 1, of the first line of the chunk */
@@ -158,7 +158,7 @@ struct sta_batch {
 
 void sta_batch_init(struct sta_batch *batch);
 void sta_batch_fini(struct sta_batch *batch);
-/** Forgets the rows, keeps the memory and the args columns (with count 0). */
+/** Forgets the rows, keeps the memory and the args columns (with count 0, and all kinds zero). */
 void sta_batch_clear(struct sta_batch *batch);
 /** Makes room for @rows rows in the fixed columns. */
 void sta_batch_reserve(struct sta_batch *batch, uint32_t rows);

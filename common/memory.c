@@ -320,16 +320,32 @@ __attribute__((constructor)) static void open_statm(void)
     statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 }
 
-uint64_t sta_memory_resident(void)
+/* In pages. */
+struct held {
+    unsigned long long all, of_files;
+};
+
+static struct held read_held(void)
 {
     char text[128];
-    unsigned long long resident = 0, of_files = 0;
+    struct held held = {0};
     ssize_t size = statm >= 0 ? pread(statm, text, sizeof text - 1, 0) : 0;
     if (size <= 0)
-        return 0;
+        return held;
     text[size] = '\0';
-    bool known = sscanf(text, "%*u %llu %llu", &resident, &of_files) == 2 && resident >= of_files;
-    return known ? (resident - of_files) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    const bool known = sscanf(text, "%*u %llu %llu", &held.all, &held.of_files) == 2;
+    return known && held.all >= held.of_files ? held : (struct held){0};
+}
+
+uint64_t sta_memory_resident(void)
+{
+    const struct held held = read_held();
+    return (held.all - held.of_files) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t sta_memory_of_files(void)
+{
+    return read_held().of_files * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void sta_memory_trim_grown(uint64_t keep)

@@ -71,6 +71,8 @@ bool sta_memory_can_be_measured(void);
 /** Bytes of memory that the process holds, without pages of files; 0 when that cannot be known.  Takes about
  * a microsecond. */
 uint64_t sta_memory_resident(void);
+/** Bytes of pages of files that lie in the process. */
+uint64_t sta_memory_of_files(void);
 
 /* Grows an array so that it can hold `need` items: doubles, aborts when memory is short. */
 #define STA_GROW(array, capacity, need)                                                                      \

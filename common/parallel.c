@@ -3,6 +3,7 @@
 #include "common/parallel.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -40,6 +41,29 @@ void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned work
         if (helpers[i].started)
             uv_thread_join(&helpers[i].thread);
     free(helpers);
+}
+
+#define ZEROED_PART ((size_t)4 << 20)
+
+struct zeroing {
+    char *memory;
+    size_t size;
+    _Atomic size_t next;
+};
+
+static void zero_some(void *context, unsigned worker)
+{
+    struct zeroing *zeroing = context;
+    (void)worker;
+    for (size_t at; (at = atomic_fetch_add(&zeroing->next, ZEROED_PART)) < zeroing->size;)
+        memset(zeroing->memory + at, 0, STA_MIN(zeroing->size - at, ZEROED_PART));
+}
+
+void *sta_parallel_zero(void *memory, size_t size)
+{
+    struct zeroing zeroing = {.memory = memory, .size = size};
+    sta_parallel_run(size < 2 * ZEROED_PART ? 1 : sta_usable_cores(), zero_some, &zeroing);
+    return memory;
 }
 
 #define SHORT_TURN_NS 200000

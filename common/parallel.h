@@ -5,11 +5,17 @@
 #ifndef STA_COMMON_PARALLEL_H
 #define STA_COMMON_PARALLEL_H
 
+#include <stddef.h>
+
 /** Calls @run(context, worker) once for each worker 0 .. @workers - 1, the calling thread being worker 0;
  * returns when all have returned.  A thread that cannot be started is left out, so @run must share out work
  * by itself (an atomic counter), and every worker must be able to finish it all alone.  Context: any
  * thread. */
 void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned worker), void *context);
+
+/** Zeroes memory: of what is large some threads each a part, since pages that were never touched cost far
+ * more than the zeros. */
+void *sta_parallel_zero(void *memory, size_t size);
 
 /**
  * sta_thread_set_time_slice - have the calling thread, and those it starts from now on, get a core soon after

@@ -37,7 +37,14 @@ struct sta_spill_memory {
     struct block *blocks;
     size_t count, capacity;
     struct piece *free;
+    struct sta_spill_memory *next; /* of all there are */
 };
+
+/* Its lock is taken before one of theirs. */
+static struct {
+    pthread_mutex_t lock;
+    struct sta_spill_memory *first;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct sta_spill_memory *sta_spill_memory_create(const char *folder, size_t most)
 {
@@ -45,13 +52,40 @@ struct sta_spill_memory *sta_spill_memory_create(const char *folder, size_t most
     memory->folder = sta_strdup(folder);
     memory->most = most;
     pthread_mutex_init(&memory->lock, NULL);
+    pthread_mutex_lock(&all.lock);
+    memory->next = all.first;
+    all.first = memory;
+    pthread_mutex_unlock(&all.lock);
     return memory;
+}
+
+static void leave_list(struct sta_spill_memory *memory)
+{
+    pthread_mutex_lock(&all.lock);
+    struct sta_spill_memory **at = &all.first;
+    while (*at != memory)
+        at = &(*at)->next;
+    *at = memory->next;
+    pthread_mutex_unlock(&all.lock);
+}
+
+void sta_spill_memory_let_go(void)
+{
+    pthread_mutex_lock(&all.lock);
+    for (struct sta_spill_memory *memory = all.first; memory != NULL; memory = memory->next) {
+        pthread_mutex_lock(&memory->lock);
+        for (size_t i = 0; i < memory->count; i++)
+            (void)madvise(memory->blocks[i].bytes, memory->blocks[i].size, MADV_DONTNEED);
+        pthread_mutex_unlock(&memory->lock);
+    }
+    pthread_mutex_unlock(&all.lock);
 }
 
 void sta_spill_memory_destroy(struct sta_spill_memory *memory)
 {
     if (memory == NULL)
         return;
+    leave_list(memory);
     for (size_t i = 0; i < memory->count; i++)
         munmap(memory->blocks[i].bytes, memory->blocks[i].size);
     if (memory->is_open)

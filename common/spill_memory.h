@@ -28,5 +28,8 @@ void *sta_spill_memory_take(struct sta_spill_memory *memory, size_t size, struct
 bool sta_spill_memory_give(struct sta_spill_memory *memory, void *piece);
 /** Bytes of a piece; 0: it is none of these. */
 size_t sta_spill_memory_size(struct sta_spill_memory *memory, const void *piece);
+/** No piece of any file lies in the process until it is touched again: the system has it among its pages of
+ * files, which it writes and takes as it needs. */
+void sta_spill_memory_let_go(void);
 
 #endif

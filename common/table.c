@@ -9,6 +9,7 @@
 
 #include "common/account.h"
 #include "common/memory.h"
+#include "common/parallel.h"
 
 const char *sta_type_name(enum sta_type type)
 {
@@ -86,7 +87,7 @@ void sta_table_fini(struct sta_table *table)
 static void *alloc_values(const struct sta_table *table, size_t size)
 {
     void *values = sta_account_alloc_sticky(table->account, table->rows, size, "the rows of a table");
-    return values != NULL ? memset(values, 0, table->rows * size) : NULL;
+    return values != NULL ? sta_parallel_zero(values, table->rows * size) : NULL;
 }
 
 static bool alloc_arrays(const struct sta_table *table, struct sta_table_column *column)

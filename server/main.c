@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/roots.h"
+#include "common/spill_memory.h"
 #include "serve/serve.h"
 #include "server/caches.h"
 #include "server/jobs.h"
@@ -344,11 +345,12 @@ static void on_rest(uv_timer_t *handle)
     const bool rests = now < daemon->looked + WORK_NS;
     const bool worked = now > daemon->worked + WORK_NS;
     daemon->looked = now;
-    bool holds_more =
-        sta_memory_resident() > atomic_load(&daemon->caches.memory.used) + STA_MEMORY_MARGIN / 4;
+    const uint64_t held = sta_memory_resident() + sta_memory_of_files();
+    bool holds_more = held > atomic_load(&daemon->caches.memory.used) + STA_MEMORY_MARGIN / 16;
     if (daemon->stopping || !rests || !worked || !holds_more || sta_server_is_busy(daemon->server))
         return;
     sta_memory_trim(0);
+    sta_spill_memory_let_go();
     daemon->worked = processor_time();
 }
 

@@ -24,7 +24,7 @@ from running import ROOT, SUMMARY, Count, kill_all
 
 HERE = ROOT / "tests"
 FUZZ_SECONDS = int(os.environ.get("FUZZ_SECONDS", "5"))
-BUILD_OF = {"checks": None, "browser": "release", "fuzz": "fuzz", "tsan": "tsan"}
+BUILD_OF = {"checks": None, "browser": "release", "docs": "release", "fuzz": "fuzz", "tsan": "tsan"}
 
 
 def count_test(test, name, count):
@@ -133,6 +133,11 @@ def part_robustness(builds, count):
 def part_browser(builds, count):
     """the page in a real browser"""
     program(builds, "release", HERE / "browser/run", count)
+
+
+def part_docs(builds, count):
+    """the Python package, the notebook, every example of README and docs/"""
+    program(builds, "release", HERE / "docs/run", count)
 
 
 def part_cluster(builds, count):

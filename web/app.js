@@ -33,6 +33,14 @@ const PAGES = [
     },
     { name: 'query', label: 'Query', key: 'q', ofTrace: true, load: () => import('./pages/query.js') },
     { name: 'compare', label: 'Compare', key: 'c', load: () => import('./pages/compare.js') },
+    {
+        name: 'presets',
+        label: 'Presets',
+        key: 'e',
+        ofTrace: true,
+        aside: true /* reached from the head of a trace */,
+        load: () => import('./pages/presets.js'),
+    },
     { name: 'jobs', label: 'Jobs', key: 'j', load: () => import('./pages/jobs.js') },
     { name: 'report', label: 'Trace quality', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
@@ -98,7 +106,9 @@ function drawNav(active, there) {
     const place = withTrace(there);
     const offered = PAGES.filter(
         (page) =>
-            (!page.ofTrace || place.trace) && (!page.ofKind || page === active || page.ofKind === kindOf(place.trace)),
+            (!page.ofTrace || place.trace) &&
+            (!page.aside || page === active) &&
+            (!page.ofKind || page === active || page.ofKind === kindOf(place.trace)),
     );
     fill(
         nav,

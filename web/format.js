@@ -17,12 +17,17 @@ export function grouped(integer) {
     return String(Math.round(integer)).replace(/\B(?=(\d{3})+$)/g, THIN);
 }
 
+const RAISED = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079';
+
 /** Three significant digits; from 1000 on, whole. */
 export function significant(value) {
     const size = Math.abs(value);
     if (size === 0) return '0';
     if (size >= 999.5) return grouped(value);
-    if (size < 0.001) return value.toExponential(2).replace('e', '\u2009\u00d7\u200910^').replace('^-', '^\u2212');
+    if (size < 0.001) {
+        const [digits, power] = value.toExponential(2).split('e-');
+        return `${digits}\u2009\u00d7\u200910\u207b${[...power].map((digit) => RAISED[Number(digit)]).join('')}`;
+    }
     return value.toPrecision(3);
 }
 
@@ -43,17 +48,37 @@ export function tick(value, unit) {
  */
 export function instant(seconds, step = 1e-6) {
     if (seconds === null || seconds === undefined) return DASH;
-    const most = step < 1e-6 ? 9 : 6,
-        digits =
-            Array.from({ length: most }, (_, count) => count).find(
-                (count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count,
-            ) ?? most;
-    const [whole, rest] = Math.abs(seconds).toFixed(digits).split('.');
+    const [whole, rest] = Math.abs(seconds).toFixed(digitsOf(step)).split('.');
     return (seconds < 0 ? '\u2212' : '') + grouped(whole) + (rest ? `.${rest}` : '') + THIN + 's';
 }
 
-/** A part of the job from one moment to another. */
-export function range(from, to, step) {
+/** How many digits behind the point tell moments apart that are a step away from each other. */
+function digitsOf(step) {
+    const most = step < 1e-6 ? 9 : 6;
+    return (
+        Array.from({ length: most }, (_, count) => count).find(
+            (count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6 * step * 10 ** count,
+        ) ?? most
+    );
+}
+
+/** A moment as a clock shows it, "3:31:40". */
+function clockFace(seconds, step) {
+    const digits = digitsOf(step),
+        whole = Math.floor(seconds + 0.5 * 10 ** -digits),
+        two = (number) => String(number).padStart(2, '0');
+    const rest =
+        digits > 0
+            ? Math.max(0, seconds - whole)
+                  .toFixed(digits)
+                  .slice(1)
+            : '';
+    return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${rest}`;
+}
+
+/** A part of the job from one moment to another; past ten minutes as a clock has it, "0:16:40 \u2013 0:18:20 h". */
+export function range(from, to, step = 1e-6) {
+    if (to > LONG && from >= 0) return `${clockFace(from, step)} \u2013 ${clockFace(to, step)}${THIN}h`;
     return `${instant(from, step).slice(0, -2)} \u2013 ${instant(to, step)}`;
 }
 
@@ -103,7 +128,10 @@ export const UNITS = {
     B: { text: binary, full: (v) => `${grouped(v)} bytes` },
     'B/s': { text: bandwidth, full: (v) => `${v} bytes/s` },
     '1/s': { text: (v) => significant(v) + THIN + '/s', full: (v) => `${v} per second` },
-    count: { text: grouped, full: grouped },
+    count: {
+        text: (v) => (Number.isInteger(v) ? grouped(v) : significant(v)),
+        full: (v) => (Number.isInteger(v) ? grouped(v) : String(v)),
+    },
     share: {
         text: (v) =>
             (v > 0 && v < 0.99e-4

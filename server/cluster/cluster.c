@@ -12,6 +12,9 @@
 #include "common/log.h"
 #include "common/memory.h"
 
+#define MOST_ROWS                                                                                            \
+    0.8 /* that one rank may read of a question shared by time: with more the others help little */
+
 bool sta_cluster_is_asked(void)
 {
     return sta_transport_is_asked();
@@ -118,8 +121,13 @@ int sta_cluster_join(const struct sta_cluster_options *options, struct sta_clust
         free(made);
         return status;
     }
-    made->peers = (struct sta_peers){sta_cluster_size(made), options->stripe,    made,
-                                     sta_questions_ask,      sta_questions_take, sta_questions_end};
+    made->peers = (struct sta_peers){.count = sta_cluster_size(made),
+                                     .width = options->stripe,
+                                     .most = MOST_ROWS,
+                                     .context = made,
+                                     .ask = sta_questions_ask,
+                                     .take = sta_questions_take,
+                                     .end = sta_questions_end};
     made->readers = (struct sta_fellow_readers){made, sta_cluster_read};
     made->members = sta_alloc_array(sta_cluster_size(made), sizeof *made->members);
     for (unsigned rank = 0; rank < sta_cluster_size(made); rank++)

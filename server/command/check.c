@@ -271,12 +271,10 @@ static void print_findings(const struct request *request, const struct sta_findi
         sta_put_text(&text, finding->text);
         sta_put_char(&text, '\n');
     }
-    if (!request->markdown)
-        sta_put_format(&text,
-                       "%llu critical, %llu warnings, %llu notes, %llu checks passed, %llu not applicable\n",
-                       (unsigned long long)answer->counts[0], (unsigned long long)answer->counts[1],
-                       (unsigned long long)answer->counts[2], (unsigned long long)answer->counts[3],
-                       (unsigned long long)answer->counts[4]);
+    if (!request->markdown) {
+        sta_findings_put_counts(answer, &text);
+        sta_put_char(&text, '\n');
+    }
     fwrite(text.data, 1, text.size, stdout);
     sta_buffer_fini(&text);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dasf/samples.h"
-#include "analyse/operators/radix.h"
+#include "analyse/exec/tasks.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "groups of tasks";
@@ -50,13 +50,6 @@ static void grouping_fini(struct grouping *grouping)
     sta_account_free(account, grouping->order);
 }
 
-static int sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
-                      struct sta_word_pair *scratch, size_t count, struct sta_error *err)
-{
-    int status = sta_radix_sort_pairs(pairs, scratch, count, asked->budget->cancel);
-    return status == STA_OK ? STA_OK : sta_radix_failed(status, "tasks", count, err);
-}
-
 /* ---- groups */
 
 static int sort_tasks(struct grouping *grouping, struct sta_error *err)
@@ -79,7 +72,7 @@ static int sort_tasks(struct grouping *grouping, struct sta_error *err)
             grouping->tasks[grouping->task_count++] =
                 (struct sta_word_pair){(uint64_t)task->worker << 32 | group, i};
     }
-    return sort_pairs(asked, grouping->tasks, grouping->scratch, grouping->task_count, err);
+    return dasf_sort_pairs(asked, grouping->tasks, grouping->scratch, grouping->task_count, "tasks", err);
 }
 
 /* Where each worker first appears. */
@@ -123,7 +116,7 @@ static int order_groups(struct grouping *grouping, struct sta_error *err)
                 (uint64_t)appears[grouping->tasks[i].major >> 32] << 32 | grouping->tasks[i].minor, i};
     sta_account_free(account, appears);
     grouping->group_count = count;
-    return sort_pairs(grouping->asked, grouping->order, grouping->scratch, count, err);
+    return dasf_sort_pairs(grouping->asked, grouping->order, grouping->scratch, count, "tasks", err);
 }
 
 static void measure_group(struct grouping *grouping, struct group *group, size_t first)
@@ -182,7 +175,8 @@ static int sort_by_duration(struct grouping *grouping, struct sta_error *err)
 {
     for (size_t i = 0; i < grouping->group_count; i++)
         grouping->order[i] = (struct sta_word_pair){~dasf_ordered_bits(grouping->groups[i].duration), i};
-    return sort_pairs(grouping->asked, grouping->order, grouping->scratch, grouping->group_count, err);
+    return dasf_sort_pairs(grouping->asked, grouping->order, grouping->scratch, grouping->group_count,
+                           "tasks", err);
 }
 
 static int make_groups(struct grouping *grouping, struct sta_error *err)
@@ -303,92 +297,16 @@ int dasf_task_bottleneck(struct dasf_asked *asked, struct sta_error *err)
     return status;
 }
 
-/* ---- what the samples say of a function */
-
-/* Means of the samples of one function: of a host, or of all under compatible. */
-struct mean {
-    uint64_t where; /* host and name */
-    double utilization, memory;
-    uint64_t count;
-};
-
-struct means {
-    struct mean *items; /* ascending by where */
-    size_t count;
-};
-
-static uint64_t where(const struct dasf_asked *asked, const struct dasf_task *task)
-{
-    uint64_t host = asked->question->compatible ? 0 : asked->dasf->workers[task->worker].host;
-    return host << 32 | task->name;
-}
-
-static const struct mean *find_mean(const struct means *means, uint64_t place)
-{
-    size_t begin = 0, end = means->count;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (means->items[middle].where < place)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < means->count && means->items[begin].where == place ? &means->items[begin] : NULL;
-}
-
-static void add_samples(const struct dasf_asked *asked, struct means *means,
-                        const struct sta_word_pair *pairs, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct dasf_sample *sample = &asked->dasf->samples[pairs[i].minor];
-        if (means->count == 0 || means->items[means->count - 1].where != pairs[i].major)
-            means->items[means->count++] = (struct mean){.where = pairs[i].major};
-        struct mean *mean = &means->items[means->count - 1];
-        mean->utilization += sample->utilization;
-        mean->memory += sample->memory;
-        mean->count++;
-    }
-}
-
-/* Samples by function, in the order of the stream.  Those without a GPU say nothing. */
-static int make_means(struct dasf_asked *asked, struct means *means, struct sta_error *err)
-{
-    const struct sta_dasf *dasf = asked->dasf;
-    struct sta_account *account = asked->budget->account;
-    uint32_t *tasks;
-    uint64_t candidates[3];
-    size_t count = 0;
-    int status = dasf_match_samples(asked, &tasks, candidates, err);
-    if (status != STA_OK)
-        return status;
-    struct sta_word_pair *pairs =
-        sta_account_alloc(account, dasf->sample_count + 1, sizeof *pairs, WHAT, err);
-    struct sta_word_pair *scratch =
-        pairs ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *scratch, WHAT, err) : NULL;
-    means->items =
-        scratch ? sta_account_alloc(account, dasf->sample_count + 1, sizeof *means->items, WHAT, err) : NULL;
-    for (size_t i = 0; i < dasf->sample_count && means->items != NULL; i++)
-        if (tasks[i] != DASF_NEVER && !isnan(dasf->samples[i].utilization) && !isnan(dasf->samples[i].memory))
-            pairs[count++] = (struct sta_word_pair){where(asked, &dasf->tasks[tasks[i]]), i};
-    status = means->items != NULL ? sort_pairs(asked, pairs, scratch, count, err) : err->status;
-    if (status == STA_OK)
-        add_samples(asked, means, pairs, count);
-    sta_account_free(account, pairs);
-    sta_account_free(account, scratch);
-    sta_account_free(account, tasks);
-    sta_facts_int(asked->facts, "samples_of_no_task", (int64_t)candidates[0]);
-    sta_facts_int(asked->facts, "samples_of_one_task", (int64_t)candidates[1]);
-    sta_facts_int(asked->facts, "samples_of_more_tasks", (int64_t)candidates[2]);
-    return status;
-}
+/* ---- what the samples and the graph say of a function */
 
 /* Return: the column behind those of the samples. */
-static struct sta_table_column *fill_means(const struct grouping *grouping, const struct means *means,
+static struct sta_table_column *fill_means(const struct grouping *grouping, const struct dasf_means *means,
                                            size_t row, struct sta_table_column *column)
 {
     const struct dasf_asked *asked = grouping->asked;
     const bool original = asked->question->compatible;
-    const struct mean *mean = find_mean(means, where(asked, first_task(grouping, row_group(grouping, row))));
+    const struct dasf_mean *mean =
+        dasf_find_mean(asked, means, first_task(grouping, row_group(grouping, row)));
     const double memory = mean ? mean->memory / (double)mean->count : 0;
     sta_table_set_number(column++, row, mean ? mean->utilization / (double)mean->count : 0);
     sta_table_set_number(column++, row, original ? memory / 1e9 : memory);
@@ -396,8 +314,6 @@ static struct sta_table_column *fill_means(const struct grouping *grouping, cons
         sta_table_set_int(column++, row, mean ? (int64_t)mean->count : 0);
     return column;
 }
-
-/* ---- what the graph says of a function */
 
 bool dasf_throughput(const struct sta_dasf *dasf, uint32_t node, double *rate)
 {
@@ -432,7 +348,7 @@ static struct sta_table_column *fill_graph(const struct grouping *grouping, size
 
 struct function_table {
     const struct grouping *grouping;
-    const struct means *means;
+    const struct dasf_means *means;
 };
 
 static void add_function_columns(struct grouping *grouping)
@@ -479,15 +395,28 @@ int dasf_check_durations(const struct dasf_asked *asked, struct sta_error *err)
     return STA_OK;
 }
 
+/* Groups and means have nothing in common but the tasks. */
+struct parts {
+    struct grouping *grouping;
+    struct dasf_means *means;
+};
+
+static int make_part(void *context, unsigned worker, size_t part, struct sta_error *err)
+{
+    const struct parts *parts = context;
+    (void)worker;
+    return part == 0 ? make_groups(parts->grouping, err)
+                     : dasf_make_means(parts->grouping->asked, parts->means, err);
+}
+
 int dasf_function_bottleneck(struct dasf_asked *asked, struct sta_error *err)
 {
     struct grouping grouping = {.asked = asked};
-    struct means means = {0};
+    struct dasf_means means = {0};
+    struct parts parts = {&grouping, &means};
     int status = dasf_check_durations(asked, err);
     if (status == STA_OK)
-        status = make_groups(&grouping, err);
-    if (status == STA_OK)
-        status = make_means(asked, &means, err);
+        status = sta_tasks_run(asked->budget, 2, make_part, &parts, err);
     if (status == STA_OK) {
         const struct function_table functions = {&grouping, &means};
         add_function_columns(&grouping);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "dasf/stream.h"
-#include "analyse/operators/radix.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "the edges between tasks";
@@ -20,13 +19,6 @@ struct sum {
     int64_t count;
     __int128 size;
 };
-
-static int sort_edges(struct edges *edges, struct sta_error *err)
-{
-    int status = sta_radix_sort_pairs(edges->items, edges->items + edges->capacity, edges->count,
-                                      edges->asked->budget->cancel);
-    return status == STA_OK ? STA_OK : sta_radix_failed(status, "edges", edges->count, err);
-}
 
 static const struct dasf_task *last_of(const struct sta_dasf *dasf, uint32_t node)
 {
@@ -55,7 +47,9 @@ static int collect(struct edges *edges,
                 edges->count++;
         }
     }
-    return status == STA_OK ? sort_edges(edges, err) : status;
+    return status == STA_OK ? dasf_sort_pairs(edges->asked, edges->items, edges->items + edges->capacity,
+                                              edges->count, "edges", err)
+                            : status;
 }
 
 /* Adds up what has the same major word; the minor one is a node, whose size is added.  In place of the

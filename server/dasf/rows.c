@@ -1,4 +1,5 @@
-/* Rows of a long table: filled by all workers, some thousand at a time, with copies of their texts.
+/* What tables have in common: sorts, and rows of a long table: filled by all workers, some thousand at a
+ * time, with copies of their texts.
  *
  * A row's texts lie anywhere in the dictionaries, and many rows have the same: of hosts, workers and
  * functions one copy serves all of some thousand rows. */
@@ -71,4 +72,12 @@ int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *
         sta_arena_adopt(&table->arena, &filling.arenas[w]);
     free(filling.arenas);
     return status;
+}
+
+int dasf_sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
+                    struct sta_word_pair *scratch, size_t count, const char *what, struct sta_error *err)
+{
+    int status = sta_radix_sort_on(sta_budget_workers(asked->budget), &pairs->major, &scratch->major, count,
+                                   2, false, asked->budget->cancel);
+    return status == STA_OK ? STA_OK : sta_radix_failed(status, what, count, err);
 }

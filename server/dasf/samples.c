@@ -19,6 +19,7 @@ struct matching {
     uint32_t *next;    /* the first free one from each place on */
     int64_t *starts;   /* how many tasks begin to cover here, less those that end: sums say how many do */
     size_t *hosts;     /* where each host's begin; one more than there are */
+    size_t *near;      /* by host: where the task before began to cover */
     uint32_t *tasks;   /* the answer, by sample */
 };
 
@@ -43,7 +44,8 @@ static int sort_samples(struct matching *matching, struct sta_error *err)
         records[3 * i + 1] = dasf_ordered_bits(dasf->samples[i].timestamp);
         records[3 * i + 2] = i;
     }
-    int status = sta_radix_sort(records, records + 3 * count, count, 3, false, asked->budget->cancel);
+    int status = sta_radix_sort_on(sta_budget_workers(asked->budget), records, records + 3 * count, count, 3,
+                                   false, asked->budget->cancel);
     for (size_t i = 0; i < count && status == STA_OK; i++) {
         matching->samples[i] = (uint32_t)records[3 * i + 2];
         matching->times[i] = dasf->samples[matching->samples[i]].timestamp;
@@ -57,9 +59,20 @@ static int sort_samples(struct matching *matching, struct sta_error *err)
 
 /* ---- tasks take them */
 
-/* The first sample in begin .. end that is not before @time. */
-static size_t first_from(const double *times, size_t begin, size_t end, double time)
+/* The first sample in begin .. end that is not before @time.  @near: where it may be, in begin .. end: tasks
+ * that follow each other in the stream mostly do so in time. */
+static size_t first_from(const double *times, size_t begin, size_t end, size_t near, double time)
 {
+    size_t step = 1;
+    if (near > begin && times[near - 1] >= time) {
+        for (end = near; end - begin > step && times[end - step] >= time; step *= 2)
+            end -= step;
+        begin = end - begin > step ? end - step : begin;
+    } else {
+        for (begin = near; end - begin > step && times[begin + step] < time; step *= 2)
+            begin += step;
+        end = end - begin > step ? begin + step : end;
+    }
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
         if (times[middle] < time)
@@ -89,7 +102,9 @@ static void take(struct matching *matching, uint32_t number)
     double to = compatible ? task->timestamp + task->duration : task->timestamp;
     size_t host = host_of(matching, dasf->workers[task->worker].host);
     size_t end = matching->hosts[host + 1];
-    size_t at = first_from(matching->times, matching->hosts[host], end, from), behind = at;
+    size_t at = first_from(matching->times, matching->hosts[host], end, matching->near[host], from),
+           behind = at;
+    matching->near[host] = at;
     if (at == end || matching->times[at] > to)
         return;
     while (behind < end && matching->times[behind] <= to)
@@ -119,6 +134,7 @@ static int take_all(struct matching *matching, uint64_t candidates[3], struct st
     int status = sort_samples(matching, err);
     for (size_t i = 0; i <= dasf->sample_count; i++)
         matching->next[i] = (uint32_t)i;
+    memcpy(matching->near, matching->hosts, dasf->host_count * sizeof *matching->near);
     memset(matching->tasks, 0xff, dasf->sample_count * sizeof *matching->tasks);
     for (size_t i = 0; i < dasf->task_count && status == STA_OK; i++) {
         status = sta_budget_check_step(matching->asked->budget, i, err);
@@ -142,16 +158,19 @@ int dasf_match_samples(const struct dasf_asked *asked, uint32_t **tasks, uint64_
         .starts = sta_account_calloc(account, count, sizeof *matching.starts, WHAT, err),
         .hosts = sta_account_calloc(account, (size_t)asked->dasf->host_count + 2, sizeof *matching.hosts,
                                     WHAT, err),
+        .near = sta_account_calloc(account, (size_t)asked->dasf->host_count + 1, sizeof *matching.near, WHAT,
+                                   err),
         .tasks = sta_account_alloc(account, count, sizeof *matching.tasks, WHAT, err),
     };
     bool have = matching.times && matching.samples && matching.next && matching.starts && matching.hosts &&
-                matching.tasks;
+                matching.near && matching.tasks;
     int status = have ? take_all(&matching, candidates, err) : err->status;
     sta_account_free(account, matching.times);
     sta_account_free(account, matching.samples);
     sta_account_free(account, matching.next);
     sta_account_free(account, matching.starts);
     sta_account_free(account, matching.hosts);
+    sta_account_free(account, matching.near);
     *tasks = matching.tasks;
     if (status != STA_OK)
         sta_account_free(account, matching.tasks);

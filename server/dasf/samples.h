@@ -2,6 +2,8 @@
 #ifndef STA_DASF_SAMPLES_H
 #define STA_DASF_SAMPLES_H
 
+#include <string.h>
+
 #include "dasf/stream.h"
 
 /**
@@ -12,6 +14,24 @@
  */
 STA_MUSTCHECK int dasf_match_samples(const struct dasf_asked *asked, uint32_t **tasks, uint64_t candidates[3],
                                      struct sta_error *err);
+
+/* Means of the samples of one function: of a host, or of all under compatible. */
+struct dasf_mean {
+    uint64_t where; /* host and name */
+    double utilization, memory;
+    uint64_t count;
+};
+
+struct dasf_means {
+    struct dasf_mean *items; /* ascending by where; charged to the budget's account */
+    size_t count;
+};
+
+/** Means of the samples with a GPU, by function, in the order of the stream. */
+STA_MUSTCHECK int dasf_make_means(struct dasf_asked *asked, struct dasf_means *means, struct sta_error *err);
+/** That of the task's function; NULL: there was no sample. */
+const struct dasf_mean *dasf_find_mean(const struct dasf_asked *asked, const struct dasf_means *means,
+                                       const struct dasf_task *task);
 
 /** The bits of a number as an integer of the same order. */
 static inline uint64_t dasf_ordered_bits(double number)

@@ -8,6 +8,7 @@
 #include "analyse/analyse.h"
 #include "analyse/sources/columns.h"
 #include "dasf/dasf.h"
+#include "analyse/operators/radix.h"
 #include "analyse/sources/scan.h"
 
 /* A Compute record. */
@@ -136,6 +137,10 @@ static inline int64_t dasf_begin(const struct dasf_asked *asked, const struct da
     return dasf_end(asked, task) - dasf_duration(task);
 }
 
+/** Sorts ascending, on all workers.  @what: they are, for an error */
+STA_MUSTCHECK int dasf_sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
+                                  struct sta_word_pair *scratch, size_t count, const char *what,
+                                  struct sta_error *err);
 /** Smallest begin of the chosen tasks; 0 without one. */
 int64_t dasf_origin(const struct dasf_asked *asked);
 /** Bytes per second of a node's inputs; false when its last task took no time. */

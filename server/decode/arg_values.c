@@ -6,6 +6,7 @@
  * it. */
 #include "decode/arg_values.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,14 +32,23 @@ struct sta_arg_values {
     struct sta_tables *tables;
     struct value_texts *values[STA_ARGS_KEYS_LIMIT]; /* by key, made when first needed */
     unsigned value_caches;
-    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT]; /* in the present batch */
-    uint8_t kinds_of_key[STA_ARGS_KEYS_LIMIT];   /* of its values, as in sta_tables_kinds */
+    uint32_t column_of_key[STA_ARGS_KEYS_LIMIT];
+    uint32_t column_count;
+    struct column_state {
+        uint32_t key;
+        uint32_t before;            /* values that the present batch had of it at its beginning */
+        uint32_t others;            /* added since then that are no integers */
+        uint8_t kinds;              /* of these, as in sta_tables_kinds */
+    } columns[STA_ARGS_KEYS_LIMIT]; /* in the order in which their keys were seen */
 };
+
+static_assert(STA_VALUE_INT == 0, "the kinds of a column are zero but for what is no integer");
 
 struct sta_arg_values *sta_arg_values_create(struct sta_tables *tables)
 {
     struct sta_arg_values *args = sta_alloc(sizeof *args);
     args->tables = tables;
+    memset(args->column_of_key, 0xff, sizeof args->column_of_key);
     return args;
 }
 
@@ -52,20 +62,52 @@ void sta_arg_values_destroy(struct sta_arg_values *args)
     free(args);
 }
 
-void sta_arg_values_begin(struct sta_arg_values *args, const struct sta_batch *batch)
+static void number_column(struct sta_arg_values *args, uint32_t key)
 {
-    memset(args->column_of_key, 0xff, sizeof args->column_of_key);
-    for (uint32_t i = 0; i < batch->args_count; i++)
-        args->column_of_key[batch->args[i].key] = i;
+    args->column_of_key[key] = args->column_count;
+    args->columns[args->column_count++] = (struct column_state){.key = key};
 }
 
-static __attribute__((noinline)) uint32_t add_column(struct sta_arg_values *args, struct sta_batch *batch,
-                                                     uint32_t key)
+/* The columns of the batch that are not where this thread has them go there. */
+static void order_columns(struct sta_arg_values *args, struct sta_batch *batch)
 {
+    struct sta_args_column *made = sta_alloc_array(STA_ARGS_KEYS_LIMIT, sizeof *made);
+    for (uint32_t i = 0; i < batch->args_count; i++)
+        if (args->column_of_key[batch->args[i].key] == NO_COLUMN)
+            number_column(args, batch->args[i].key);
+    for (uint32_t i = 0; i < args->column_count; i++)
+        made[i].key = args->columns[i].key;
+    for (uint32_t i = 0; i < batch->args_count; i++)
+        made[args->column_of_key[batch->args[i].key]] = batch->args[i];
+    free(batch->args);
+    batch->args = made;
+    batch->args_count = args->column_count;
+    batch->args_capacity = STA_ARGS_KEYS_LIMIT;
+}
+
+void sta_arg_values_begin(struct sta_arg_values *args, struct sta_batch *batch)
+{
+    bool ordered = batch->args_count <= args->column_count;
+    for (uint32_t i = 0; i < batch->args_count && ordered; i++)
+        ordered = batch->args[i].key == args->columns[i].key;
+    if (!ordered)
+        order_columns(args, batch);
+    STA_GROW(batch->args, batch->args_capacity, args->column_count);
+    for (; batch->args_count < args->column_count; batch->args_count++)
+        batch->args[batch->args_count] =
+            (struct sta_args_column){.key = args->columns[batch->args_count].key};
+    for (uint32_t i = 0; i < args->column_count; i++)
+        args->columns[i].before = batch->args[i].count;
+}
+
+uint32_t sta_arg_values_column(struct sta_arg_values *args, struct sta_batch *batch, uint32_t key)
+{
+    if (args->column_of_key[key] != NO_COLUMN)
+        return args->column_of_key[key];
     STA_GROW(batch->args, batch->args_capacity, batch->args_count + 1);
-    args->column_of_key[key] = batch->args_count;
-    batch->args[batch->args_count] = (struct sta_args_column){.key = key};
-    return batch->args_count++;
+    batch->args[batch->args_count++] = (struct sta_args_column){.key = key};
+    number_column(args, key);
+    return args->column_of_key[key];
 }
 
 static __attribute__((noinline)) void grow_column(struct sta_args_column *column)
@@ -74,6 +116,7 @@ static __attribute__((noinline)) void grow_column(struct sta_args_column *column
     column->rows = sta_realloc_array(column->rows, capacity, sizeof *column->rows);
     column->kinds = sta_realloc_array(column->kinds, capacity, sizeof *column->kinds);
     column->values = sta_realloc_array(column->values, capacity, sizeof *column->values);
+    memset(column->kinds + column->capacity, 0, capacity - column->capacity);
     column->capacity = capacity;
 }
 
@@ -135,10 +178,8 @@ static void set_text(struct sta_arg_values *args, const struct sta_batch *batch,
 }
 
 /* Sets the last value of a column, which is not written as an integer. */
-static __attribute__((noinline)) enum sta_value_kind set_other_value(struct sta_arg_values *args,
-                                                                     const struct sta_batch *batch,
-                                                                     uint32_t column,
-                                                                     const struct sta_json_value *value)
+static enum sta_value_kind set_other_value(struct sta_arg_values *args, const struct sta_batch *batch,
+                                           uint32_t column, const struct sta_json_value *value)
 {
     union sta_value *out = &batch->args[column].values[batch->args[column].count - 1];
     if (value->kind == STA_JSON_BOOL) {
@@ -157,33 +198,54 @@ static __attribute__((noinline)) enum sta_value_kind set_other_value(struct sta_
     return STA_VALUE_TEXT;
 }
 
-void sta_arg_values_add(struct sta_arg_values *args, struct sta_batch *batch,
-                        const struct sta_record_arg *arg)
+static inline uint32_t add_row(struct sta_args_column *column, uint32_t row)
 {
-    uint32_t number = args->column_of_key[arg->key];
-    if (number == NO_COLUMN)
-        number = add_column(args, batch, arg->key);
-    struct sta_args_column *column = &batch->args[number];
-    if (column->count == column->capacity)
+    const uint32_t at = column->count;
+    if (at == column->capacity)
         grow_column(column);
-    uint32_t at = column->count++;
-    column->rows[at] = batch->count;
-    enum sta_value_kind kind = STA_VALUE_INT;
-    if (arg->value.kind == STA_JSON_INT)
-        column->values[at].integer = arg->value.integer;
-    else
-        kind = set_other_value(args, batch, number, &arg->value);
-    column->kinds[at] = (uint8_t)kind;
-    args->kinds_of_key[arg->key] |= (uint8_t)(1u << kind);
+    column->count = at + 1;
+    column->rows[at] = row;
+    return at;
+}
+
+static __attribute__((noinline)) void add_other(struct sta_arg_values *args, const struct sta_batch *batch,
+                                                uint32_t column, const struct sta_json_value *value)
+{
+    if (value->kind == STA_JSON_ABSENT || value->kind == STA_JSON_NULL)
+        return;
+    const uint32_t at = add_row(&batch->args[column], batch->count);
+    const enum sta_value_kind kind = set_other_value(args, batch, column, value);
+    batch->args[column].kinds[at] = (uint8_t)kind;
+    args->columns[column].others += kind != STA_VALUE_INT;
+    args->columns[column].kinds |= (uint8_t)(1u << kind);
+}
+
+void sta_arg_values_add(struct sta_arg_values *args, struct sta_batch *batch,
+                        const struct sta_record_arg *record_args, const struct sta_stored_arg *stored,
+                        unsigned count)
+{
+    struct sta_args_column *columns = batch->args;
+    const uint32_t row = batch->count;
+    for (unsigned i = 0; i < count; i++) {
+        const struct sta_json_value *value = &record_args[stored[i].arg].value;
+        struct sta_args_column *column = &columns[stored[i].column];
+        if (value->kind != STA_JSON_INT) {
+            add_other(args, batch, stored[i].column, value);
+            continue;
+        }
+        const uint32_t at = add_row(column, row);
+        column->values[at].integer = value->integer;
+    }
 }
 
 void sta_arg_values_end(struct sta_arg_values *args, const struct sta_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->args_count; i++) {
-        uint32_t key = batch->args[i].key;
-        if (args->values[key] != NULL && args->values[key]->count > 0)
-            intern_waiting(batch, args->values[key], i);
-        sta_tables_note_kinds(args->tables, key, args->kinds_of_key[key]);
-        args->kinds_of_key[key] = 0;
+    for (uint32_t i = 0; i < args->column_count; i++) {
+        struct column_state *state = &args->columns[i];
+        if (args->values[state->key] != NULL && args->values[state->key]->count > 0)
+            intern_waiting(batch, args->values[state->key], i);
+        const bool integers = batch->args[i].count - state->before > state->others;
+        sta_tables_note_kinds(args->tables, state->key, state->kinds | (integers ? 1u << STA_VALUE_INT : 0u));
+        *state = (struct column_state){.key = state->key};
     }
 }

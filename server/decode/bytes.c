@@ -1,12 +1,13 @@
-/* The loops over raw bytes: portable, SSE2, AVX2; chosen once, at run time. */
+/* The loops over raw bytes: portable, and with SSE2, which every x86-64 has. */
 #include "decode/bytes.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <emmintrin.h>
 #endif
+
+#include "common/memory.h"
 
 static bool ends_string(unsigned char c)
 {
@@ -40,16 +41,23 @@ static const struct sta_byte_kernels portable = {"portable", count_newlines_port
 
 #if defined(__x86_64__)
 
+/* Each of the 16 counts has room for 255 vectors. */
 static size_t count_newlines_sse2(const char *bytes, size_t size)
 {
     const __m128i newline = _mm_set1_epi8('\n');
-    size_t count = 0;
+    __m128i sum = _mm_setzero_si128();
     size_t i = 0;
-    for (; i + 16 <= size; i += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(bytes + i));
-        count += (size_t)__builtin_popcount((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, newline)));
+    while (i + 16 <= size) {
+        const size_t end = STA_MIN(size - 15, i + 255 * 16);
+        __m128i counts = _mm_setzero_si128();
+        for (; i < end; i += 16) {
+            __m128i block = _mm_loadu_si128((const __m128i *)(bytes + i));
+            counts = _mm_sub_epi8(counts, _mm_cmpeq_epi8(block, newline));
+        }
+        sum = _mm_add_epi64(sum, _mm_sad_epu8(counts, _mm_setzero_si128()));
     }
-    return count + count_newlines_portable(bytes + i, size - i);
+    sum = _mm_add_epi64(sum, _mm_unpackhi_epi64(sum, sum));
+    return (size_t)_mm_cvtsi128_si64(sum) + count_newlines_portable(bytes + i, size - i);
 }
 
 static const char *blanks_end_sse2(const char *at, const char *end)
@@ -90,56 +98,19 @@ static const char *string_end_sse2(const char *at, const char *end)
 
 static const struct sta_byte_kernels sse2 = {"sse2", count_newlines_sse2, blanks_end_sse2, string_end_sse2};
 
-__attribute__((target("avx2,popcnt"))) static size_t count_newlines_avx2(const char *bytes, size_t size)
-{
-    const __m256i newline = _mm256_set1_epi8('\n');
-    size_t count = 0;
-    size_t i = 0;
-    for (; i + 32 <= size; i += 32) {
-        __m256i block = _mm256_loadu_si256((const __m256i *)(bytes + i));
-        count +=
-            (size_t)__builtin_popcount((unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(block, newline)));
-    }
-    return count + count_newlines_portable(bytes + i, size - i);
-}
-
-__attribute__((target("avx2"))) static const char *string_end_avx2(const char *at, const char *end)
-{
-    const __m256i quote = _mm256_set1_epi8('"');
-    const __m256i backslash = _mm256_set1_epi8('\\');
-    const __m256i blank = _mm256_set1_epi8(0x20);
-    for (; at < end; at += 32) {
-        __m256i block = _mm256_loadu_si256((const __m256i *)at);
-        __m256i stops = _mm256_or_si256(
-            _mm256_or_si256(_mm256_cmpeq_epi8(block, quote), _mm256_cmpeq_epi8(block, backslash)),
-            _mm256_cmpgt_epi8(blank, block));
-        unsigned mask = (unsigned)_mm256_movemask_epi8(stops);
-        if (mask != 0) {
-            at += __builtin_ctz(mask);
-            break;
-        }
-    }
-    return at < end ? at : end;
-}
-
-static const struct sta_byte_kernels avx2 = {"avx2", count_newlines_avx2, blanks_end_sse2, string_end_avx2};
+#endif
 
 const struct sta_byte_kernels *const *sta_byte_kernels_all(void)
 {
-    static const struct sta_byte_kernels *const with_avx2[] = {&portable, &sse2, &avx2, NULL};
-    static const struct sta_byte_kernels *const without[] = {&portable, &sse2, NULL};
-    return __builtin_cpu_supports("avx2") ? with_avx2 : without;
-}
-
-#else
-
-const struct sta_byte_kernels *const *sta_byte_kernels_all(void)
-{
-    static const struct sta_byte_kernels *const all[] = {&portable, NULL};
+    static const struct sta_byte_kernels *const all[] = {
+        &portable,
+#if defined(__x86_64__)
+        &sse2,
+#endif
+        NULL
+    };
     return all;
 }
-
-#endif
 
 const struct sta_byte_kernels *sta_byte_kernels(void)
 {

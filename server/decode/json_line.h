@@ -16,8 +16,6 @@ struct sta_layout_item {
     bool hash;    /* only its text matters */
 };
 
-#define STA_LAYOUT_ITEMS 48
-
 struct sta_line_layout {
     const char *begin, *end; /* of the object, with its braces */
     struct sta_layout_item items[STA_LAYOUT_ITEMS];

@@ -62,6 +62,7 @@ struct sta_record_arg {
 };
 
 #define STA_NO_ARG UINT32_MAX
+#define STA_LAYOUT_ITEMS 48 /* values of a line that a template can have */
 
 /* What the events of one template have in common, worked out for the first of them. */
 struct sta_event_plan {
@@ -71,6 +72,11 @@ struct sta_event_plan {
         uint32_t arg; /* which of the record's args, or STA_NO_ARG */
         enum sta_reference kind;
     } file, host;
+    unsigned stored_count; /* the other args */
+    struct sta_stored_arg {
+        uint16_t arg;    /* which of the record's */
+        uint16_t column; /* of the batch */
+    } stored[STA_LAYOUT_ITEMS];
 };
 
 /* A time as microseconds and 0..999 nanoseconds above it. */

@@ -69,7 +69,7 @@ void sta_rows_destroy(struct sta_rows *rows)
     free(rows);
 }
 
-void sta_rows_begin(struct sta_rows *rows, const struct sta_batch *batch, const char *path)
+void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch, const char *path)
 {
     rows->path = path;
     uint32_t source = sta_dictionary_intern(sta_tables_sources(rows->tables), path, strlen(path));
@@ -298,10 +298,23 @@ static bool refers(const struct sta_record *record, struct sta_referring_arg ref
     return referring.arg == STA_NO_ARG || is_there(&record->args[referring.arg].value);
 }
 
+/* The next args that are neither file nor host, from *at on.  Return: how many. */
+static unsigned list_stored(struct sta_rows *rows, const struct sta_record *record,
+                            const struct sta_event_plan *plan, struct sta_batch *batch, uint32_t *at,
+                            struct sta_stored_arg stored[STA_LAYOUT_ITEMS])
+{
+    unsigned count = 0;
+    for (; *at < record->arg_count && count < STA_LAYOUT_ITEMS; ++*at)
+        if (*at != plan->file.arg && *at != plan->host.arg)
+            stored[count++] = (struct sta_stored_arg){
+                *at, (uint16_t)sta_arg_values_column(rows->args, batch, record->args[*at].key)};
+    return count;
+}
+
 /* The plan for an event: that of its template, but for a line in which a null stands where others refer to
  * something. */
 static const struct sta_event_plan *plan_for(struct sta_rows *rows, const struct sta_record *record,
-                                             struct sta_event_plan *own)
+                                             struct sta_batch *batch, struct sta_event_plan *own)
 {
     struct sta_event_plan *of_template = record->plan;
     bool known = of_template != NULL && of_template->known;
@@ -309,18 +322,28 @@ static const struct sta_event_plan *plan_for(struct sta_rows *rows, const struct
         return of_template;
     own->name = known ? of_template->name : name_code(rows, &record->fields[STA_FIELD_name]);
     own->cat = known ? of_template->cat : cat_code(rows, &record->fields[STA_FIELD_cat]);
+    own->stored_count = 0;
     plan_references(rows, record, own);
-    if (of_template != NULL && !known)
-        *of_template = *own;
-    return own;
+    if (of_template == NULL || known || !own->known)
+        return own;
+    uint32_t at = 0;
+    own->stored_count = list_stored(rows, record, own, batch, &at, own->stored);
+    *of_template = *own;
+    return of_template;
 }
 
 static void add_args(struct sta_rows *rows, const struct sta_record *record,
                      const struct sta_event_plan *plan, struct sta_batch *batch)
 {
-    for (uint32_t i = 0; i < record->arg_count; i++)
-        if (i != plan->file.arg && i != plan->host.arg && is_there(&record->args[i].value))
-            sta_arg_values_add(rows->args, batch, &record->args[i]);
+    struct sta_stored_arg stored[STA_LAYOUT_ITEMS];
+    if (plan == record->plan) {
+        sta_arg_values_add(rows->args, batch, record->args, plan->stored, plan->stored_count);
+        return;
+    }
+    for (uint32_t at = 0; at < record->arg_count;) {
+        const unsigned count = list_stored(rows, record, plan, batch, &at, stored);
+        sta_arg_values_add(rows->args, batch, record->args, stored, count);
+    }
 }
 
 static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_record *record,
@@ -335,7 +358,7 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
         sta_batch_reserve(batch, batch->count + 1);
     uint32_t row = batch->count;
     struct sta_event_plan own;
-    const struct sta_event_plan *plan = plan_for(rows, record, &own);
+    const struct sta_event_plan *plan = plan_for(rows, record, batch, &own);
     uint32_t host = reference_code(rows, &rows->host_refs, &rows->last_host, record, plan->host);
     set_times(batch, ts, dur);
     batch->name[row] = plan->name;

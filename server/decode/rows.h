@@ -17,9 +17,9 @@ struct sta_rows; /* one thread's way from records to rows: caches in front of th
 
 struct sta_rows *sta_rows_create(struct sta_tables *tables);
 void sta_rows_destroy(struct sta_rows *rows);
-/** Before the first record of a batch: learns which args columns it has.  @path: of the source that all its
- * records are from, borrowed till the end. */
-void sta_rows_begin(struct sta_rows *rows, const struct sta_batch *batch, const char *path);
+/** Before the first record of a batch: gives it args columns for what this thread has seen.  @path: of the
+ * source that all its records are from, borrowed till the end. */
+void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch, const char *path);
 
 /** After the last: the codes of texts are there, and the tables know which kinds of values the args have. */
 void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch);

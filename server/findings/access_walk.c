@@ -203,7 +203,7 @@ static uint32_t epoch_of(const struct sta_access_walk *walk, const struct thread
     const size_t e = sta_rank_epoch_behind(rank, ts);
     if (e == rank->epoch_count || rank->epochs[e].from > ts)
         return UINT32_MAX;
-    return (uint32_t)(rank->epochs[e].number & 0x7fffffff);
+    return rank->epochs[e].shared;
 }
 
 static int add_busy(struct sta_access_walk *walk, struct busies *busies, uint32_t rank,

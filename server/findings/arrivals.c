@@ -10,7 +10,8 @@
 static const char WHAT[] = "the ends of steps";
 
 struct ending {
-    int64_t epoch, step, end, length;
+    int64_t step, end, length;
+    uint32_t epoch; /* that ranks share */
     uint32_t place; /* of the rank in the order of keys */
 };
 
@@ -39,11 +40,14 @@ static int list_endings(const struct sta_phases *phases, struct ending **endings
         return err->status;
     for (uint32_t i = 0; i < phases->order_count; i++) {
         const struct sta_rank *rank = &phases->ranks[phases->order[i]];
+        const struct sta_epoch *epoch = rank->epochs;
         for (size_t s = 0; s < rank->step_count; s++) {
             const struct sta_step *step = &rank->steps[s];
             if (step->number > 0)
                 (*endings)[(*count)++] =
-                    (struct ending){step->epoch, step->number, step->to, step->to - step->from, i};
+                    (struct ending){step->number, step->to, step->to - step->from, epoch->shared, i};
+            else
+                epoch++; /* what follows its last step */
         }
     }
     return STA_OK;

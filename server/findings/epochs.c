@@ -104,7 +104,8 @@ static int build_epochs(struct sta_rank *rank, const struct sta_phase_event *eve
         if (!is_of(&events[i], STA_PHASE_epoch) || events[i].to <= latest)
             continue; /* repeated, or inside another */
         latest = events[i].to;
-        rank->epochs[rank->epoch_count++] = (struct sta_epoch){events[i].epoch, events[i].from, events[i].to};
+        rank->epochs[rank->epoch_count++] =
+            (struct sta_epoch){.number = events[i].epoch, .from = events[i].from, .to = events[i].to};
     }
     for (size_t i = 0; i + 1 < rank->epoch_count; i++)
         rank->epochs[i].to = STA_MIN(rank->epochs[i].to, rank->epochs[i + 1].from);
@@ -250,21 +251,44 @@ int sta_rank_build(struct sta_rank *rank, const struct sta_phase_event *events, 
     return rc == STA_OK && rank->epoch_count > 0 ? build_steps(rank, events, count, account, err) : rc;
 }
 
+static int compare_epochs(const void *a, const void *b)
+{
+    const struct sta_epoch *x = *(struct sta_epoch *const *)a, *y = *(struct sta_epoch *const *)b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* @epochs: by number, then start. */
+static void share_epochs(struct sta_phases *phases, struct sta_epoch **epochs, size_t count)
+{
+    uint32_t shared = 0;
+    int64_t until = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool other = i == 0 || epochs[i]->number != epochs[i - 1]->number;
+        if (other)
+            phases->numbers[phases->number_count++] = epochs[i]->number;
+        shared += other || epochs[i]->from >= until;
+        until = other || epochs[i]->to > until ? epochs[i]->to : until;
+        epochs[i]->shared = shared;
+    }
+}
+
 int sta_epoch_numbers(struct sta_phases *phases, struct sta_error *err)
 {
     size_t all = 0;
     for (uint32_t r = 0; r < phases->rank_count; r++)
         all += phases->ranks[r].epoch_count;
+    struct sta_epoch **epochs = sta_account_alloc(phases->account, all + 1, sizeof *epochs, WHAT, err);
     phases->numbers = sta_account_alloc(phases->account, all + 1, sizeof *phases->numbers, WHAT, err);
-    if (phases->numbers == NULL)
-        return err->status;
+    if (epochs == NULL || phases->numbers == NULL)
+        return sta_account_free(phases->account, epochs), err->status;
     all = 0;
     for (uint32_t r = 0; r < phases->rank_count; r++)
         for (size_t e = 0; e < phases->ranks[r].epoch_count; e++)
-            phases->numbers[all++] = phases->ranks[r].epochs[e].number;
-    qsort(phases->numbers, all, sizeof *phases->numbers, compare_numbers);
-    for (size_t i = 0; i < all; i++)
-        if (i == 0 || phases->numbers[i] != phases->numbers[i - 1])
-            phases->numbers[phases->number_count++] = phases->numbers[i];
+            epochs[all++] = &phases->ranks[r].epochs[e];
+    qsort(epochs, all, sizeof *epochs, compare_epochs);
+    share_epochs(phases, epochs, all);
+    sta_account_free(phases->account, epochs);
     return STA_OK;
 }

@@ -202,10 +202,31 @@ static void put_count(const struct sta_figure *figure, struct sta_buffer *out)
     put_thousands(out, digits);
 }
 
+static void put_whole(double number, struct sta_buffer *out)
+{
+    char digits[400];
+    snprintf(digits, sizeof digits, "%.0f", number);
+    put_thousands(out, digits);
+}
+
+/* As the dashboard has it: "16 min 40 s", "3 h 31 min"; from a hundred hours on "250 h". */
+static void put_clock(double seconds, struct sta_buffer *out)
+{
+    const bool hours = fabs(seconds) >= 3599.5;
+    const double whole = round(hours ? seconds / 60 : seconds), count = trunc(whole / 60);
+    const double rest = hours && fabs(count) >= 100 ? 0 : fabs(fmod(whole, 60));
+    put_whole(count, out);
+    sta_put_text(out, hours ? " h" : " min");
+    if (rest > 0)
+        sta_put_format(out, " %.0f %s", rest, hours ? "min" : "s");
+}
+
 static void put_time(double seconds, struct sta_buffer *out)
 {
     const double size = fabs(seconds);
-    if (size >= 100)
+    if (size >= 599.5)
+        put_clock(seconds, out);
+    else if (size >= 100)
         sta_put_format(out, "%.0f s", seconds);
     else if (size >= 10)
         sta_put_format(out, "%.1f s", seconds);
@@ -215,6 +236,24 @@ static void put_time(double seconds, struct sta_buffer *out)
         sta_put_format(out, "%.1f ms", seconds * 1e3);
     else
         sta_put_format(out, "%.0f us", seconds * 1e6);
+}
+
+static void put_share(double percent, struct sta_buffer *out)
+{
+    if (fabs(percent) >= 999.5)
+        put_whole(percent, out);
+    else
+        sta_put_format(out, "%.1f", percent);
+    sta_put_text(out, " %");
+}
+
+static void put_ratio(double ratio, struct sta_buffer *out)
+{
+    if (fabs(ratio) >= 99.95)
+        put_whole(ratio, out);
+    else
+        sta_put_format(out, fabs(ratio) >= 9.995 ? "%.1f" : "%.2f", ratio);
+    sta_put_text(out, " x");
 }
 
 static void put_bytes(double bytes, bool rate, struct sta_buffer *out)
@@ -248,13 +287,13 @@ void sta_figure_put(const struct sta_figure *figure, const char *unit, size_t le
     else if (figure->type == STA_TYPE_TEXT)
         sta_put_text(out, figure->text);
     else if (is_word(unit, length, "%"))
-        sta_put_format(out, "%.1f %%", figure->number * 100);
+        put_share(figure->number * 100, out);
     else if (is_word(unit, length, "s"))
         put_time(figure->number, out);
     else if (is_word(unit, length, "B") || is_word(unit, length, "B/s"))
         put_bytes(figure->number, length > 1, out);
     else if (is_word(unit, length, "x"))
-        sta_put_format(out, "%.2f x", figure->number);
+        put_ratio(figure->number, out);
     else
         put_count(figure, out);
 }

@@ -105,6 +105,7 @@ struct sta_finding {
     struct sta_figure *figures; /* that the sentence names */
     size_t figure_count;
     struct sta_table evidence; /* at most ten rows; without columns when there is none */
+    const char **link;         /* values of the rule's link; NULL: it has none */
     struct sta_arena memory;
 };
 
@@ -138,6 +139,8 @@ enum sta_finding_way { STA_WAY_LINK, STA_WAY_WHAT_IF };
 /** The n-th member of a way.  false: there is none. */
 bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way, size_t number,
                      const char **name, const char **value);
+/** "2 critical, 1 warning, 6 notes, 24 checks passed, 9 not applicable". */
+void sta_findings_put_counts(const struct sta_findings_answer *answer, struct sta_buffer *out);
 /** Findings as a page of Markdown. */
 void sta_findings_markdown(const struct sta_findings_answer *answer, const char *trace,
                            struct sta_buffer *out);

@@ -24,7 +24,10 @@ bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way
     if (members == NULL || number >= members->count)
         return false;
     *name = members->keys[number]->text;
-    *value = members->items[number]->text != NULL ? members->items[number]->text : "";
+    if (way == STA_WAY_LINK)
+        *value = finding->link[number];
+    else
+        *value = members->items[number]->text != NULL ? members->items[number]->text : "";
     return true;
 }
 
@@ -59,16 +62,26 @@ static void put_findings(const struct sta_findings_answer *answer, enum sta_seve
         sta_put_char(out, '\n');
 }
 
+void sta_findings_put_counts(const struct sta_findings_answer *answer, struct sta_buffer *out)
+{
+    static const char *const words[STA_SEVERITIES][2] = {
+        {"critical", "critical"},
+        {"warning", "warnings"},
+        {"note", "notes"},
+        {"check passed", "checks passed"},
+        {"not applicable", "not applicable"},
+    };
+    for (size_t i = 0; i < STA_SEVERITIES; i++)
+        sta_put_format(out, "%s%llu %s", i > 0 ? ", " : "", (unsigned long long)answer->counts[i],
+                       words[i][answer->counts[i] != 1]);
+}
+
 void sta_findings_markdown(const struct sta_findings_answer *answer, const char *trace,
                            struct sta_buffer *out)
 {
-    const unsigned long long counts[] = {answer->counts[0], answer->counts[1], answer->counts[2],
-                                         answer->counts[3], answer->counts[4]};
-    sta_put_format(out, "# Findings: %.200s\n\n", trace);
-    sta_put_format(out,
-                   "Preset %.60s. %llu critical, %llu warnings, %llu notes, %llu checks passed, %llu not "
-                   "applicable.\n\n",
-                   answer->preset, counts[0], counts[1], counts[2], counts[3], counts[4]);
+    sta_put_format(out, "# Findings: %.200s\n\nPreset %.60s. ", trace, answer->preset);
+    sta_findings_put_counts(answer, out);
+    sta_put_text(out, ".\n\n");
     put_findings(answer, STA_SEVERITY_CRITICAL, "Critical", true, out);
     put_findings(answer, STA_SEVERITY_WARNING, "Warnings", true, out);
     put_findings(answer, STA_SEVERITY_INFO, "Notes", true, out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings/looks_private.h"
 #include "analyse/layers/yaml_checks.h"
 #include "common/memory.h"
 #include "findings/findings.h"
@@ -257,6 +258,7 @@ int sta_judge_rule(struct sta_looks *looks, const struct sta_rule *rule, size_t 
     for (size_t level = 0; level < STA_SEVERITIES; level++)
         finding->levels[level] = (struct sta_figure){.missing = true};
     int rc = judge(judging, err);
+    sta_look_link(looks, finding);
     sta_figures_fini(&judging->figures);
     free(judging);
     return rc;

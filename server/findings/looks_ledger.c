@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings/looks.h"
+#include "findings/looks_private.h"
 #include "analyse/layers/presets.h"
 #include "analyse/sources/scan.h"
 #include "common/account.h"
@@ -13,8 +13,9 @@
 
 /* ---- lines */
 
-static void put_lines(const struct sta_snapshot *snapshot, const char *ask, struct sta_figure_list *figures)
+static void put_lines(const struct sta_run *run, const char *ask, struct sta_figure_list *figures)
 {
+    const struct sta_snapshot *snapshot = run->question.snapshot;
     struct sta_ledger_counts sum = {0};
     int64_t truncated = 0;
     for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
@@ -24,6 +25,7 @@ static void put_lines(const struct sta_snapshot *snapshot, const char *ask, stru
     }
     const uint64_t lines = sum.events + sum.metadata + sum.counters + sum.other + sum.malformed;
     sta_figure_int(figures, ask, "lines", (int64_t)lines);
+    sta_figure_text(figures, ask, "pieces", strcmp(run->preset->name, "dask") == 0 ? "records" : "lines");
     sta_figure_int(figures, ask, "malformed", (int64_t)sum.malformed);
     sta_figure_int(figures, ask, "truncated", truncated);
 }
@@ -99,6 +101,20 @@ static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta
     sta_account_free(account, of_file);
     sta_account_free(account, of_thread);
     return rc;
+}
+
+/* What an expression names must be a column of the trace. */
+const char *sta_look_unresolved_condition(const struct sta_looks *looks)
+{
+    static const char *const names[] = {"args.fhash", "args.hhash"};
+    const struct sta_schema *schema = sta_columns_schema(looks->phases.request.columns);
+    const bool file = sta_schema_find(schema, (struct sta_text){names[0], (uint32_t)strlen(names[0])}) >= 0;
+    const bool host = sta_schema_find(schema, (struct sta_text){names[1], (uint32_t)strlen(names[1])}) >= 0;
+    if (file && host)
+        return "args.fhash.notna() and file_name.isna() or args.hhash.notna() and host_name.isna()";
+    if (host)
+        return "args.hhash.notna() and host_name.isna()";
+    return file ? "args.fhash.notna() and file_name.isna()" : "false";
 }
 
 /* ---- functions without a class */
@@ -179,7 +195,7 @@ int sta_look_ledger(struct sta_looks *looks, const char *ask, struct sta_figure_
     if (rc != STA_OK)
         return rc;
     looks->ledger_seen = true;
-    put_lines(looks->run->question.snapshot, ask, figures);
+    put_lines(looks->run, ask, figures);
     sta_figure_int(figures, ask, "unresolved", look->unresolved);
     sta_figure_int(figures, ask, "unclassified", look->unclassified);
     sta_figure_int(figures, ask, "posix", look->posix);

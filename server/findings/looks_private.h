@@ -4,6 +4,8 @@
 
 #include "findings/looks.h"
 
+struct sta_finding;
+
 #define EVIDENCE_ROWS 10 /* at most */
 
 /* ---- evidence */
@@ -42,6 +44,10 @@ STA_MUSTCHECK int sta_look_slowest_rank(struct sta_looks *looks, const struct st
 void sta_looks_note_unmatched(struct sta_looks *looks);
 STA_MUSTCHECK int sta_look_unmatched(struct sta_looks *looks, const char *ask,
                                      struct sta_figure_list *figures, struct sta_error *err);
+/** The condition of the events that sta_look_ledger counts as unresolved; of the looks' memory. */
+const char *sta_look_unresolved_condition(const struct sta_looks *looks);
+/** The rule's link, as the trace and its preset complete it.  @finding: gets it. */
+void sta_look_link(const struct sta_looks *looks, struct sta_finding *finding);
 STA_MUSTCHECK int sta_look_cold(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
                                 struct sta_table *evidence, struct sta_error *err);
 STA_MUSTCHECK int sta_look_first_steps(struct sta_looks *looks, const char *ask,

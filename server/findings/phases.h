@@ -21,6 +21,9 @@ int64_t sta_moments_length(const struct sta_moments *moments);
 struct sta_epoch {
     int64_t number;
     int64_t from, to;
+    /* Shared with the epochs of equal number of other ranks that run at the same time, also by way of a third
+     * one: a trace may hold jobs that ran one after the other, each with an epoch 1. */
+    uint32_t shared;
 };
 
 /* Steps tile their epoch. */

@@ -25,6 +25,7 @@ void sta_rule_context_figures(struct sta_figure_list *figures)
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
         sta_figure_number(figures, NULL, names[i], 0);
     sta_figure_text(figures, NULL, "base_kind", "");
+    sta_figure_text(figures, NULL, "preset", "");
 }
 
 static void add_numbers(struct sta_figure_list *figures, const char *ask, const char *names)
@@ -73,7 +74,7 @@ void sta_rule_ask_figures(const struct sta_rule_reading *reading, const struct s
         [STA_ASK_cold] = {"", "epochs first later ratio"},
         [STA_ASK_first_step] = {"", "epochs excess"},
         [STA_ASK_same_thread] = {"", "input inline"},
-        [STA_ASK_ledger] = {"", "lines malformed truncated unresolved unclassified posix functions"},
+        [STA_ASK_ledger] = {"pieces", "lines malformed truncated unresolved unclassified posix functions"},
         [STA_ASK_duplicates] = {"", "events repeated copies"},
         [STA_ASK_clocks] = {"", "hosts common spread"},
         [STA_ASK_gaps] = {"", "time"},

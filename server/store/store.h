@@ -380,6 +380,10 @@ struct sta_column_values {
  * Context: any thread. */
 STA_MUSTCHECK int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block,
                                  uint32_t column, struct sta_column_values *values, struct sta_error *err);
+/** The same for some rows alone, as long as the column is kept in memory: values[i] is that of rows[i].
+ * Return: false when it is not, and @values as they were.  Context: any thread. */
+bool sta_block_read_rows(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                         const uint32_t *rows, uint32_t count, struct sta_column_values *values);
 
 /* What a value must be for its row to pass. */
 struct sta_row_test {

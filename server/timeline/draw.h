@@ -25,11 +25,14 @@ STA_MUSTCHECK int sta_boxes_add(struct sta_boxes *boxes, const struct sta_box *b
                                 const struct sta_grid *grid, const struct sta_budget *budget,
                                 struct sta_error *err);
 
+/** From when to when the events are that the boxes of a grid are made of. */
+void sta_grid_reach(const struct sta_grid *grid, int64_t *from, int64_t *to);
+
 struct sta_drawing; /* of one worker */
 struct sta_drawing *sta_drawing_create(const struct sta_selection *selection, const struct sta_grid *grid,
                                        const struct sta_budget *budget);
 void sta_drawing_destroy(struct sta_drawing *drawing); /* NULL allowed */
-/** Adds the boxes of a thread. */
+/** Adds the boxes of a thread, whose events in the grid's reach are there. */
 STA_MUSTCHECK int sta_drawing_thread(struct sta_drawing *drawing, uint32_t thread, struct sta_boxes *boxes,
                                      struct sta_error *err);
 

@@ -51,6 +51,16 @@ static struct sta_lane_detail *find_level(const struct picture *picture, uint32_
     return sta_lane_details_find(selection->index, thread, picture->grid.resolution);
 }
 
+/* The events that boxes are made of. */
+static int load_events(const struct picture *picture, const uint32_t *threads, size_t count,
+                       struct sta_error *err)
+{
+    int64_t from, to;
+    sta_grid_reach(&picture->grid, &from, &to);
+    return sta_lane_index_load_window(picture->selection.index, threads, count, from, to, picture->budget,
+                                      err);
+}
+
 static int draw_thread(void *context, unsigned worker, size_t at, struct sta_error *err)
 {
     struct picture *picture = context;
@@ -63,7 +73,7 @@ static int draw_thread(void *context, unsigned worker, size_t at, struct sta_err
     if (rc != STA_ECORRUPT)
         return rc;
     *err = STA_ERROR_INIT;
-    rc = sta_lane_index_load(selection->index, &thread, 1, picture->budget, err);
+    rc = load_events(picture, &thread, 1, err);
     return rc == 0 ? sta_drawing_thread(picture->drawings[worker], thread, &picture->boxes[at], err) : rc;
 }
 
@@ -79,7 +89,7 @@ static int load_threads(struct picture *picture, struct sta_error *err)
     for (uint32_t i = 0; i < selection->thread_count; i++)
         if (find_level(picture, selection->threads[i]) == NULL)
             threads[count++] = selection->threads[i];
-    int rc = sta_lane_index_load(selection->index, threads, count, picture->budget, err);
+    int rc = load_events(picture, threads, count, err);
     sta_account_free(picture->budget->account, threads);
     return rc;
 }

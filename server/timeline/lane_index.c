@@ -399,7 +399,13 @@ void sta_lane_index_destroy(struct sta_lane_index *index)
     for (uint32_t e = 0; e < index->extent_count; e++) {
         sta_account_free(index->account, index->extents[e].items);
         sta_account_free(index->account, index->extents[e].latest);
+        sta_account_free(index->account, index->extents[e].parts);
     }
+    for (uint32_t t = 0; index->threads != NULL && t < index->tree.thread_count; t++)
+        if (index->threads[t].firsts != NULL) {
+            sta_account_free(index->account, index->threads[t].firsts);
+            sta_account_free(index->account, index->threads[t].latest);
+        }
     sta_lane_details_fini(index);
     sta_density_base_fini(index);
     sta_lane_index_destroy(index->rebuilt);
@@ -422,67 +428,13 @@ size_t sta_lane_index_bytes(const struct sta_lane_index *index)
 {
     uint64_t loaded = index->file == NULL ? index->event_count : 0;
     for (uint32_t e = 0; index->file != NULL && e < index->extent_count; e++)
-        loaded += atomic_load(&index->extents[e].state) == STA_EXTENT_LOADED ? index->extents[e].events : 0;
+        for (uint32_t part = 0; part < index->extents[e].part_count; part++)
+            if (atomic_load(&index->extents[e].parts[part]) == STA_EXTENT_LOADED)
+                loaded += index->extents[e].part_count > 1 ? STA_BLOCK_ROWS : index->extents[e].events;
     uint64_t boxes = 0;
     for (size_t i = 0; i < index->detail_count; i++)
         boxes += atomic_load(&index->details[i].state) == STA_EXTENT_LOADED ? index->details[i].count : 0;
     return boxes * sizeof(struct sta_box) + loaded * sizeof *index->events +
            index->event_count * sizeof *index->chunk_ranks +
            (size_t)index->tree.lane_count * (sizeof *index->tree.lanes + 64);
-}
-
-/* ---- look-ups */
-
-uint32_t sta_lane_thread_find(const struct sta_lane_thread *thread, int64_t at)
-{
-    uint32_t low = 0, high = thread->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (thread->events[middle].start < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-uint32_t sta_lane_thread_nth(const struct sta_lane_thread *thread, uint32_t place)
-{
-    const int64_t start = thread->events[place].start;
-    if (place == 0 || thread->events[place - 1].start != start)
-        return 0; /* nearly all */
-    return place - sta_lane_thread_find(thread, start);
-}
-
-size_t sta_lane_index_group(const struct sta_lane_index *index, uint32_t number)
-{
-    size_t low = 0, high = sta_snapshot_block_count(index->snapshot);
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (index->first_number[middle] <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-const struct sta_block *sta_lane_index_block(const struct sta_lane_index *index, uint32_t number,
-                                             uint32_t *row)
-{
-    const size_t group = sta_lane_index_group(index, number);
-    *row = number - index->first_number[group];
-    return sta_snapshot_block(index->snapshot, group);
-}
-
-int sta_lane_index_order(const struct sta_lane_index *index, const struct sta_lane_event *a,
-                         const struct sta_lane_event *b)
-{
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    uint32_t x = index->chunk_ranks[a->number], y = index->chunk_ranks[b->number];
-    if (x != y)
-        return x < y ? -1 : 1;
-    /* Rows of one source range lie in one segment, whose row groups are numbered in their order. */
-    return a->number < b->number ? -1 : a->number > b->number;
 }

@@ -4,7 +4,7 @@
  * timeline.md section 2.  Lane order is by start, then longer first, then the order of events in the trace.
  * The index depends on nothing that a request says; it is made once per version of a trace and read by any
  * thread.  It takes 36 bytes per event.  Made, it is kept in the lane file of the version; an index that is
- * read from there holds only the threads that were asked for, extent by extent. */
+ * read from there holds only what was asked for: extents of small threads, and blocks of large ones. */
 #ifndef STA_TIMELINE_LANE_INDEX_H
 #define STA_TIMELINE_LANE_INDEX_H
 
@@ -33,23 +33,45 @@ static inline int64_t sta_lane_event_end(const struct sta_lane_event *event)
 
 #define STA_LANE_STRIDE 4096 /* events between two entries of struct sta_lane_thread.latest */
 
-struct sta_lane_thread {
-    struct sta_lane_event *events; /* in lane order; NULL while its extent is not loaded, like .. */
-    int64_t *latest;               /* by stride: largest end of its events */
-    uint32_t count, rows;          /* events; rows that they need, at least 1 */
-    int64_t last;                  /* largest end */
+/* What goes before the first event of a thread, or of a block of a large one, in the lane file. */
+struct sta_lane_first {
+    int64_t start;
+    uint32_t number, rank;
+    bool goes_on; /* the event before it, in another block, has the same start */
 };
 
-/* Threads side by side that are kept and loaded together: a large one, or many that are small. */
+struct sta_lane_thread {
+    struct sta_lane_event *events; /* in lane order; NULL while nothing of its extent is loaded, like .. */
+    int64_t *latest;               /* by stride: largest end of its events; of a large one always there */
+    uint32_t count, rows;          /* events; rows that they need, at least 1 */
+    int64_t last;                  /* largest end */
+    struct sta_lane_first *firsts; /* by block of a large one that comes from the file; else NULL */
+};
+
+/* Threads side by side in the lane file: a large one, whose blocks are loaded each for itself, or some that
+ * are small, which are loaded together. */
 struct sta_lane_extent {
     uint32_t first_thread, end_thread;
     uint32_t first_block; /* of the lane file; the extent's events fill blocks, the last one in part */
     uint64_t events;
-    _Atomic int state; /* enum sta_extent_state */
+    uint32_t part_count;    /* blocks of a large thread; else 1 */
+    _Atomic uint8_t *parts; /* enum sta_extent_state of each */
     struct sta_lane_event *items;
     int64_t *latest;
 };
 enum sta_extent_state { STA_EXTENT_ABSENT, STA_EXTENT_LOADING, STA_EXTENT_LOADED, STA_EXTENT_DAMAGED };
+
+/** Whether a thread is loaded block by block. */
+static inline bool sta_lane_is_large(const struct sta_lane_thread *thread)
+{
+    return thread->count > STA_BLOCK_ROWS;
+}
+
+/** Blocks of a large thread. */
+static inline uint32_t sta_lane_blocks(const struct sta_lane_thread *thread)
+{
+    return (thread->count + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS;
+}
 
 struct sta_lane_density;
 /* The density of large lanes by the layers of a preset: density_base.h. */
@@ -68,12 +90,6 @@ struct sta_lane_detail {
     uint32_t count, first_block;
     _Atomic int state; /* enum sta_extent_state */
     struct sta_box *boxes;
-};
-
-/* What goes before a thread's first event in the lane file. */
-struct sta_lane_first {
-    int64_t start;
-    uint32_t number, rank;
 };
 
 /* What runs in a lane: of the events below it that a request is about, or of all. */
@@ -95,7 +111,7 @@ struct sta_lane_index {
     struct sta_lane_detail *details; /* by thread, then shift */
     size_t detail_count;
     struct sta_density_base density;
-    pthread_mutex_t repair;                     /* over .. */
+    pthread_mutex_t repair;                     /* over the making of arrays of extents, and over .. */
     struct sta_lane_index *rebuilt;             /* made when the file turned out to be damaged; or NULL */
     _Atomic(struct sta_lane_figures *) figures; /* by lane, of all events; NULL: not known yet */
     uint32_t *first_number; /* by row group: number of its first row; one more at the end */
@@ -126,6 +142,12 @@ STA_MUSTCHECK int sta_lane_index_build(struct sta_snapshot *snapshot, struct sta
  * Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM, STA_ECANCELLED, STA_ECORRUPT (of the trace). */
 STA_MUSTCHECK int sta_lane_index_load(struct sta_lane_index *index, const uint32_t *threads, size_t count,
                                       const struct sta_budget *budget, struct sta_error *err);
+/** The same of the events that touch [@from, @to) alone, and of those that start when one of them does.
+ * Others of a large thread are not to be looked at: only sta_lane_thread_find of moments from @from to @to,
+ * and its strides tell. */
+STA_MUSTCHECK int sta_lane_index_load_window(struct sta_lane_index *index, const uint32_t *threads,
+                                             size_t count, int64_t from, int64_t to,
+                                             const struct sta_budget *budget, struct sta_error *err);
 /** Shares the threads out to extents, of which all are absent. */
 STA_MUSTCHECK int sta_lane_extents_make(struct sta_lane_index *index, struct sta_error *err);
 
@@ -166,8 +188,14 @@ enum sta_density_column {
     STA_DENSITY_COLUMNS
 };
 
-/** The moment that the start of an event, which is not the first of its thread, is a difference to in the
- * lane file: its parent's start when that goes before it, else the end of the sibling that goes before it. */
+/** The first place of those that the lane file codes together with that of an event. */
+static inline uint32_t sta_lane_first_place(const struct sta_lane_thread *thread, uint32_t place)
+{
+    return sta_lane_is_large(thread) ? place - place % STA_BLOCK_ROWS : 0;
+}
+/** The moment that the start of an event, which is not the first of its thread or block, is a difference to
+ * in the lane file: its parent's start when that goes before it, else the end of the sibling that goes before
+ * it. */
 int64_t sta_lane_reference(const struct sta_lane_thread *thread, uint32_t place, uint32_t parent);
 /** Fills threads, firsts, figures, levels and end from the head of the index's file.  STA_ECORRUPT. */
 STA_MUSTCHECK int sta_lane_index_attach(struct sta_lane_index *index, struct sta_error *err);

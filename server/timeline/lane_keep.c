@@ -1,8 +1,8 @@
 /* An index as a lane file, and back: the head has the threads and what is known of all lanes, the blocks the
  * events of all extents one after the other.
  *
- * Columns are differences to the event before, which need few bits; what goes before a thread's first event
- * is in the head. */
+ * Columns are differences to the event before, which need few bits; what goes before the first event of a
+ * thread, and of each block of a large one, is in the head. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +27,20 @@ static void put_figures(struct sta_buffer *out, const struct sta_lane_figures *f
     sta_put_varint(out, (uint64_t)figures->rows);
 }
 
+/* What tells which blocks of a large thread reach into a window, and what their first events differ from. */
+static void put_blocks(struct sta_buffer *out, const struct sta_lane_index *index,
+                       const struct sta_lane_thread *thread)
+{
+    for (uint32_t b = 1; b < sta_lane_blocks(thread); b++) {
+        const struct sta_lane_event *first = &thread->events[(size_t)b * STA_BLOCK_ROWS];
+        sta_put_varint(out, (uint64_t)first->start << 1 | (first[-1].start == first->start));
+        sta_put_varint(out, first->number);
+        sta_put_varint(out, index->chunk_ranks[first->number]);
+    }
+    for (uint32_t s = 0; s * STA_LANE_STRIDE < thread->count; s++)
+        sta_put_varint(out, (uint64_t)thread->latest[s]);
+}
+
 static void put_head(struct sta_buffer *out, const struct sta_lane_index *index,
                      const struct sta_lane_figures *figures)
 {
@@ -41,6 +55,8 @@ static void put_head(struct sta_buffer *out, const struct sta_lane_index *index,
         sta_put_varint(out, (uint64_t)thread->events[0].start);
         sta_put_varint(out, thread->events[0].number);
         sta_put_varint(out, index->chunk_ranks[thread->events[0].number]);
+        if (sta_lane_is_large(thread))
+            put_blocks(out, index, thread);
     }
     for (uint32_t lane = 0; lane < index->tree.lane_count; lane++)
         put_figures(out, &figures[lane]);
@@ -73,21 +89,54 @@ static struct sta_lane_figures get_figures(struct sta_cursor *in)
     return figures;
 }
 
-static bool get_threads(struct sta_cursor *in, struct sta_lane_index *index)
+static int get_blocks(struct sta_cursor *in, struct sta_lane_index *index, uint32_t number,
+                      struct sta_error *err)
 {
+    struct sta_lane_thread *thread = &index->threads[number];
+    const uint32_t blocks = sta_lane_blocks(thread), strides = (thread->count - 1) / STA_LANE_STRIDE + 1;
+    if ((uint64_t)(in->end - in->at) < (uint64_t)blocks + strides)
+        in->failed = true; /* before so much memory is asked for */
+    if (in->failed)
+        return 0;
+    thread->firsts = sta_account_alloc(index->account, blocks, sizeof *thread->firsts, WHAT, err);
+    if (thread->firsts != NULL)
+        thread->latest = sta_account_alloc(index->account, strides, sizeof *thread->latest, WHAT, err);
+    if (thread->latest == NULL)
+        return err->status;
+    thread->firsts[0] = index->firsts[number];
+    for (uint32_t b = 1; b < blocks; b++) {
+        struct sta_lane_first *first = &thread->firsts[b];
+        const uint64_t start = sta_get_varint(in);
+        *first = (struct sta_lane_first){.start = (int64_t)(start >> 1), .goes_on = start & 1};
+        first->number = get_number(in);
+        first->rank = get_number(in);
+        in->failed = in->failed || first->start < first[-1].start || first->start > INT64_MAX / 4 ||
+                     first->number >= index->event_count;
+    }
+    for (uint32_t s = 0; s < strides; s++)
+        thread->latest[s] = get_time(in);
+    return 0;
+}
+
+static int get_threads(struct sta_cursor *in, struct sta_lane_index *index, bool *sane, struct sta_error *err)
+{
+    int rc = 0;
     uint64_t events = 0;
-    for (uint32_t t = 0; t < index->tree.thread_count && !in->failed; t++) {
+    for (uint32_t t = 0; t < index->tree.thread_count && !in->failed && rc == 0; t++) {
         struct sta_lane_thread *thread = &index->threads[t];
         thread->count = get_number(in);
         thread->rows = get_number(in);
         thread->last = get_time(in);
-        index->firsts[t].start = get_time(in);
+        index->firsts[t] = (struct sta_lane_first){.start = get_time(in)};
         index->firsts[t].number = get_number(in);
         index->firsts[t].rank = get_number(in);
         events += thread->count;
         in->failed = in->failed || thread->count == 0 || thread->rows == 0 || thread->rows > thread->count;
+        if (!in->failed && sta_lane_is_large(thread))
+            rc = get_blocks(in, index, t, err);
     }
-    return !in->failed && events == index->event_count;
+    *sane = !in->failed && events == index->event_count;
+    return rc;
 }
 
 static uint32_t event_blocks(const struct sta_lane_index *index)
@@ -112,11 +161,15 @@ int sta_lane_index_attach(struct sta_lane_index *index, struct sta_error *err)
         return err->status;
     const bool same = sta_get_varint(&in) == threads && sta_get_varint(&in) == lanes;
     index->end = get_time(&in);
-    if (!same || !get_threads(&in, index))
+    bool sane = false;
+    int rc = same ? get_threads(&in, index, &sane, err) : 0;
+    if (rc != 0)
+        return rc;
+    if (!sane)
         return sta_fail(err, STA_ECORRUPT, "the lane file is of other threads");
     for (uint32_t lane = 0; lane < lanes; lane++)
         figures[lane] = get_figures(&in);
-    int rc = sta_lane_extents_make(index, err);
+    rc = sta_lane_extents_make(index, err);
     uint32_t block = event_blocks(index);
     if (rc == 0)
         rc = sta_lane_details_attach(index, &in, &block, err);
@@ -131,13 +184,15 @@ int sta_lane_index_attach(struct sta_lane_index *index, struct sta_error *err)
 
 int64_t sta_lane_reference(const struct sta_lane_thread *thread, uint32_t place, uint32_t parent)
 {
+    const struct sta_lane_event *events = thread->events;
+    const uint32_t first = sta_lane_first_place(thread, place);
     uint32_t before = place - 1;
     if (parent == before)
-        return thread->events[before].start;
-    while (thread->events[before].parent != parent && thread->events[before].parent != STA_NO_EVENT)
-        before = thread->events[before].parent;
-    return thread->events[before].parent == parent ? sta_lane_event_end(&thread->events[before])
-                                                   : thread->events[place - 1].start;
+        return events[before].start;
+    while (events[before].parent != parent && events[before].parent != STA_NO_EVENT &&
+           events[before].parent >= first)
+        before = events[before].parent;
+    return events[before].parent == parent ? sta_lane_event_end(&events[before]) : events[place - 1].start;
 }
 
 struct keeping {
@@ -163,11 +218,11 @@ static int put_block(struct keeping *keeping, struct sta_error *err)
 
 static void put_event(struct keeping *keeping, const struct sta_lane_thread *thread, uint32_t place)
 {
-    const struct sta_lane_event *event = &thread->events[place], *before = place > 0 ? event - 1 : event;
+    const bool first = place == sta_lane_first_place(thread, place);
+    const struct sta_lane_event *event = &thread->events[place], *before = first ? event : event - 1;
     const uint32_t *ranks = keeping->index->chunk_ranks, at = keeping->rows++;
     int64_t *const *columns = keeping->columns;
-    columns[STA_LANE_START][at] =
-        place > 0 ? event->start - sta_lane_reference(thread, place, event->parent) : 0;
+    columns[STA_LANE_START][at] = first ? 0 : event->start - sta_lane_reference(thread, place, event->parent);
     columns[STA_LANE_DUR][at] = event->dur;
     columns[STA_LANE_NAME][at] = event->name == STA_NO_CODE ? -1 : (int64_t)event->name;
     columns[STA_LANE_ROW][at] = event->row;

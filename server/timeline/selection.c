@@ -229,9 +229,10 @@ struct sta_thread_walk sta_thread_walk(const struct sta_selection *selection, ui
 {
     struct sta_thread_walk walk = {
         .selection = selection, .thread = &selection->index->threads[thread], .from = from, .to = to};
-    walk.first = from < to ? sta_lane_thread_find(walk.thread, from) : walk.thread->count;
-    if (from >= to)
-        walk.place = walk.thread->count;
+    if (from < to) {
+        walk.first = sta_lane_thread_find(walk.thread, from);
+        walk.end = sta_lane_thread_find(walk.thread, to);
+    }
     return walk;
 }
 
@@ -261,7 +262,7 @@ uint32_t sta_thread_walk_next(struct sta_thread_walk *walk)
         if (place != STA_NO_EVENT)
             return place;
     }
-    while (walk->place < thread->count && thread->events[walk->place].start < walk->to) {
+    while (walk->place < walk->end) {
         uint32_t place = walk->place++;
         if (sta_selection_matches(walk->selection, thread->events[place].number))
             return place;

@@ -53,7 +53,7 @@ struct sta_thread_walk {
     const struct sta_selection *selection;
     const struct sta_lane_thread *thread;
     int64_t from, to;
-    uint32_t place, first; /* next one; the first that starts at `from` or later */
+    uint32_t place, first, end; /* next one; the first that starts at `from` or later, at `to` or later */
 };
 struct sta_thread_walk sta_thread_walk(const struct sta_selection *selection, uint32_t thread, int64_t from,
                                        int64_t to);

@@ -41,6 +41,34 @@ def test_what_is_kept_answers_the_same_after_a_restart(scene):
     assert lane_files(server, trace) == [path] and path.read_bytes() == before
 
 
+def windows_of(whole):
+    """calls for narrow windows all over the time of an answer, the last first; each with blocks of its own"""
+    end = whole["to"] / whole["ticks_per_second"]
+    return [f"timeline/events?width=200&from={end * k / 23}&to={end * (k / 23 + width)}" for k in reversed(range(23)) for width in (1e-7, 1e-4, 0.01)]
+
+
+def test_windows_read_their_part_of_the_file_and_say_the_same(scene):
+    server, trace, expected, path = with_lanes(scene)
+    windows = windows_of(expected[1])
+    ask = lambda: [server.get(f"/api/v1/traces/{trace['id']}/{call}") for call in windows]  # noqa: E731
+    whole = ask()  # of an index that was made of the events
+    assert sum(1 for window in whole if any(window["blocks"]["lane"]) or any(window["events"]["lane"])) > len(windows) / 2
+    server.stop()
+    server.start()
+    assert ask() == whole
+    assert answers(server, trace) == expected  # what the windows left out is read now
+    content = path.read_bytes()
+    for share in (0.2, 0.4, 0.6):  # a part that some window needs, when others have been read
+        server.stop()
+        for other in lane_files(server, trace):
+            other.unlink()
+        at = int(len(content) * share)
+        path.write_bytes(content[:at] + bytes([content[at] ^ 8]) + content[at + 1:])
+        server.start()
+        assert ask() == whole, share
+        assert answers(server, trace) == expected, share
+
+
 def test_calls_at_once_right_after_a_restart(scene):
     server, trace, expected, _ = with_lanes(scene)
     server.stop()

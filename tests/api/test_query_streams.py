@@ -56,7 +56,7 @@ def open_slowly(server, path):
 
 
 def test_slow_clients_hold_neither_threads_nor_memory(scene):
-    server = large(scene, {"running_queries": 2, "query_memory": "64MiB"})
+    server = large(scene, {"running_queries": 2, "query_memory": "64MiB", "request_timeout": 600})  # they are not to be cut off meanwhile
     server.get(server.path + "/events?limit=1")
     before = resident(server)
     slow = [open_slowly(server, server.path + "/events?format=csv") for _ in range(12)]

@@ -23,10 +23,11 @@ def as_type(value, type):
     return value if value is None else text(value) if type == "text" else int(value) if type == "integer" else float(value) if type == "number" else value
 
 
-def by_format(folder, origin, args):
+def by_format(folder, args):
     """{an event as JSON: how often}, as the second reader sees it; @args: {column: its type}"""
-    found = collections.Counter()
-    for event in Version(folder).events():
+    found, events = collections.Counter(), list(Version(folder).events())
+    origin = min(event["ts"] / event["ticks"] for event in events)
+    for event in events:
         ticks = event["ticks"]
         times = [(event["ts"] / ticks) - origin, event["dur"] / ticks]
         texts = [text(event.get("name", b"")), lower(event.get("cat")), event["pid"], event["tid"], text(event["host"]), text(event["file"])]
@@ -48,8 +49,7 @@ def same(server, sources):
     trace = server.ingest(sources)
     path, folder = f"/api/v1/traces/{trace['id']}", server.folder / "store/traces" / trace["id"]
     args = {row[0]: row[1] for row in server.get(path + "/columns")["data"] if row[0].startswith("args.")}
-    origin = min(event["ts"] / event["ticks"] for event in Version(folder).events())
-    read, asked = by_format(folder, origin, args), by_daemon(server, path, args)
+    read, asked = by_format(folder, args), by_daemon(server, path, args)
     assert read.total() == trace["events"] and read == asked, (trace["name"], list((read - asked).items())[:3], list((asked - read).items())[:3])
 
 

@@ -22,10 +22,10 @@ export function golden(name) {
 
 export class Daemon {
     /**
-     * @param {{traces?: string[], token?: string}} [options]  given traces to register; a token that viewers and
-     *   editors need
+     * @param {{traces?: string[], token?: string, role?: string}} [options]  given traces to register; a token that is
+     *   needed, and the role of its owner
      */
-    static async start({ traces = [], token } = {}) {
+    static async start({ traces = [], token, role = 'editor' } = {}) {
         const daemon = new Daemon();
         daemon.folder = await mkdtemp(path.join(os.tmpdir(), 'strata-browser-'));
         daemon.arguments = [
@@ -40,7 +40,7 @@ export class Daemon {
         ];
         if (token) {
             const file = path.join(daemon.folder, 'tokens');
-            await writeFile(file, `tester:editor:${createHash('sha256').update(token).digest('hex')}\n`, {
+            await writeFile(file, `tester:${role}:${createHash('sha256').update(token).digest('hex')}\n`, {
                 mode: 0o600,
             });
             daemon.arguments.push('--tokens', file);

@@ -96,7 +96,7 @@ const SHOWN = {
     async overlap(page, { rule, link, figures }) {
         if (link.own !== undefined) {
             const shown = (await numbers(page, 'section[aria-label="Sets of events"]')).flat();
-            for (const name of ['n_comm', 'n_metadata', 'n_all', 'm_max'])
+            for (const name of ['n_comm', 'n_metadata', 'n_all', 'm_max', 'x_outside'])
                 if (name in figures)
                     assert.ok(
                         shown.some((one) => Math.abs(one - figures[name]) < 1e-6),
@@ -176,6 +176,7 @@ const SHOWN = {
             small_writes: 'q_small',
             random_reads: 'a_known',
             random_writes: 'a_known',
+            unresolved: 'l_unresolved',
         }[rule];
         if (said && figures.a_unknown !== undefined)
             assert.ok((await count(link.filter)) >= figures[said] + figures.a_unknown, rule);

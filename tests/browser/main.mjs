@@ -10,6 +10,7 @@ import { tests as findings } from './findings.mjs';
 import { tests as flat } from './flat.mjs';
 import { tests as frame } from './frame.mjs';
 import { close as closeLarge, tests as large } from './large.mjs';
+import { tests as hostile } from './hostile.mjs';
 import { tests as layer } from './layer.mjs';
 import { tests as live } from './live.mjs';
 import { close as closeMany, tests as many } from './many.mjs';
@@ -20,6 +21,7 @@ import { tests as pins } from './pins.mjs';
 import { tests as query } from './query.mjs';
 import { tests as report } from './report.mjs';
 import { tests as secondLook } from './second_look.mjs';
+import { tests as smallThings } from './small_things.mjs';
 import { tests as tall } from './tall.mjs';
 import { tests as tasks } from './tasks.mjs';
 import { tests as timeline } from './timeline.mjs';
@@ -55,8 +57,10 @@ try {
         ...whereIs,
         ...whatIf,
         ...secondLook,
+        ...smallThings,
         ...many,
         ...walks,
+        ...hostile,
         ...pins,
         ...checks,
         ...colors,

@@ -77,6 +77,11 @@ export const PAGES = [
         address: (trace) => `/?page=flame&trace=${trace.id}&panel=sandwich&name=pread`,
         ready: '.flame-canvas',
     },
+    {
+        name: 'presets',
+        address: (trace) => `/?page=presets&trace=${trace.id}`,
+        ready: '[aria-label="Preview"] tbody tr',
+    },
     { name: 'jobs', address: () => '/?page=jobs', ready: 'table' },
     { name: 'query', address: (trace) => `/?page=query&trace=${trace.id}`, ready: '.grid tbody tr' },
     {

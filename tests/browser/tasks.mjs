@@ -36,8 +36,10 @@ async function chainStandsOutOnTheTimeline(page, daemon) {
     await chain.getByRole('link', { name: 'On the timeline' }).click();
     const keys = (await daemon.get(`traces/${trace.id}/dasf/critical_path`)).data.map((row) => row[1]);
     await page.waitForFunction(() => new URLSearchParams(location.search).get('page') === 'timeline');
-    const { find } = await parametersOf(page);
+    const { find, open } = await parametersOf(page);
     assert.ok(find.startsWith('=args.key in ['));
+    const rows = (await daemon.get(`traces/${trace.id}/dasf/critical_path`)).data;
+    for (const row of rows) assert.ok(open.split(',').includes(`r:${row[3]}:${row[4].split('-').at(-1)}`), row[4]);
     await page.locator('.tl-bar input[type=search]').waitFor();
     const found = await daemon.call('POST', `traces/${trace.id}/query`, {
         filter: `cat == "compute" and (${find.slice(1)})`,

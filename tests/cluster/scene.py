@@ -22,7 +22,17 @@ QUERIES = [
     {"filter": "dur > 50", "columns": ["ts", "func_name"], "order_by": ["-dur"], "limit": 20},
     {"filter": 'func_name == "nobody calls this"', "group_by": ["pid"], "aggregate": {"n": "count()"}},
 ]
-VIEWS = ["summary", "summary?from=1&to=3", "timeseries?max_points=50", "timeline/lanes", "report"]
+LAYER_KEYS = ["func_name", "process", "thread", "host_name", "file_name", "time_range", "epoch"]
+VIEWS = [
+    "summary", "summary?from=100&to=700", "summary?filter=dur>20", "timeseries?max_points=50", "timeseries?max_points=700&metrics=busy,size,time",
+    "timeline/lanes", "report", "views/flat?by=process", *[f"views/layer?layer=reader_posix_lustre&by={key}" for key in LAYER_KEYS],
+]
+SETS = {"io": 'cat == "posix"', "long": "dur > 50", "instant": "dur == 0", "compute": 'func_name == "compute"'}
+OVERLAPS = [
+    *[{"sets": SETS, "scope": scope} for scope in ("thread", "process", "rank_group", "host", "job")],
+    {"sets": SETS, "scope": "process", "from": 50.5, "to": 720.25}, {"sets": SETS, "scope": ["pid", "cat"]},
+    {"sets": SETS, "scope": "process", "exposure": True},
+]
 
 
 # Open MPI unloads modules that have not freed all: such leaks have no names by which they could be told from one's own.
@@ -113,9 +123,10 @@ def mpi_is_missing(program):
     return None if "libmpi" in said else ("libopenmpi-dev", "stratad was built without MPI")
 
 
-def answers(daemon, trace, queries=QUERIES, views=VIEWS):
+def answers(daemon, trace, queries=QUERIES, views=VIEWS, overlaps=tuple(OVERLAPS)):
     """[(what, status, bytes)]"""
     got = [(str(query), *daemon.request("POST", f"/api/v1/traces/{trace}/query", query)[::2]) for query in queries]
+    got += [(str(overlap), *daemon.request("POST", f"/api/v1/traces/{trace}/overlap", overlap)[::2]) for overlap in overlaps]
     return got + [(view, *daemon.request("GET", f"/api/v1/traces/{trace}/{view}")[::2]) for view in views]
 
 

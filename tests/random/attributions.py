@@ -21,7 +21,7 @@ def request(rng, length):
     if rng.random() < .4:
         asked["from"] = round(rng.uniform(-.1, .6) * length, rng.choice((0, 3, 6)))
     if rng.random() < .4:
-        asked["to"] = round(max(asked.get("from", 0), rng.uniform(.3, 1.1) * length), rng.choice((0, 3, 6)))
+        asked["to"] = max(asked.get("from", 0), round(rng.uniform(.3, 1.1) * length, rng.choice((0, 3, 6))))
     if rng.random() < .3:
         asked["filter"] = rng.choice(FILTERS)
     if rng.random() < .4:

@@ -110,7 +110,7 @@ def run(checks, folder, events=200000, trace=None):
     if trace is None:
         generate(folder / "trace", events=events, ranks=4, seed=6)
     numbers = iter(range(1, 10**9))
-    with Daemon(folder / "store", [folder, *([trace] if trace else [])]) as daemon:
+    with Daemon(folder / "store", [folder, *([trace] if trace else [])], ["--compaction", "off"]) as daemon:  # its work is not that of a request
         leave(checks, daemon, daemon.ingest(trace or folder / "trace")["id"], {**KINDS, **WHATIF}, numbers)
         dasf_records.write(folder / "dask", events // 4)
         leave(checks, daemon, daemon.ingest(folder / "dask")["id"], DASF, numbers)

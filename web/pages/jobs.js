@@ -11,6 +11,28 @@ export const title = 'Jobs';
 
 const LOOK_MS = 2000;
 
+/* Kinds of jobs in words where their own name, without the signs of an address, says too little. */
+const KINDS = {
+    compact: 'Merge segments',
+    timeline_keep: 'Lay out the timeline',
+    hlm: 'High-level metrics',
+    'views/main': 'Main view',
+    'views/layer': 'Rows of a layer',
+    'views/flat': 'Rows of all layers',
+    timeseries: 'Time series',
+    values: 'Values of a column',
+    overlap_intervals: 'Intervals of overlap',
+    access: 'Access patterns',
+    calltree: 'Call tree',
+    whatif: 'What if',
+    align: 'Alignment of fetches',
+};
+
+function kindWords(kind) {
+    const words = kind.replace(/[_/]/g, ' ');
+    return KINDS[kind] ?? words[0].toUpperCase() + words.slice(1);
+}
+
 const STATES = { queued: 'waiting', running: 'running', done: 'done', failed: 'failed', cancelled: 'cancelled' };
 
 /** @param {HTMLElement} host */
@@ -67,7 +89,7 @@ export function open(host) {
     function columnsOf(names) {
         const left = (job) => (job.state === 'running' && job.eta > 0 ? job.eta : null);
         return [
-            { key: 'kind', label: 'Job', class: 'head', cell: (job) => (job.kind === 'ingest' ? 'Ingest' : job.kind) },
+            { key: 'kind', label: 'Job', class: 'head', cell: (job) => kindWords(job.kind) },
             {
                 key: 'trace',
                 label: 'Trace',
@@ -76,7 +98,11 @@ export function open(host) {
                         ? h('a', { href: link({ page: 'overview', trace: job.trace }, {}) }, names.get(job.trace))
                         : '\u2013',
             },
-            { key: 'state', label: 'State', cell: (job) => [STATES[job.state], job.phase && `, ${job.phase}`] },
+            {
+                key: 'state',
+                label: 'State',
+                cell: (job) => [STATES[job.state], !ended(job) && job.phase && `, ${job.phase}`],
+            },
             { key: 'progress', label: 'Done', unit: 'share' },
             { key: 'left', label: 'Time left', unit: 's', get: left },
             { key: 'started', label: 'Since', cell: (job) => moment(job.started ?? job.queued) },

@@ -147,7 +147,16 @@ function summaryPicture(trace, bar) {
                 ),
             ),
         );
-        series.update({ trace, tree, present, parameters, place, granularity });
+        const computing = summary.layers.find(({ name }) => name === preset.overlap_with);
+        series.update({
+            trace,
+            tree,
+            present,
+            parameters,
+            place,
+            granularity,
+            ranks: computing?.processes || undefined,
+        });
     }
 
     return {

@@ -5,6 +5,7 @@ import { fill, h, setStyle } from '../dom.js';
 import { grouped, plural, text, value } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { copyMenu } from '../parts/copy.js';
+import { piecesOf } from '../parts/ledger.js';
 import { sorted, table } from '../parts/table.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go } from '../state.js';
@@ -21,6 +22,16 @@ const KINDS = [
     { kind: 'blank', words: 'empty lines', color: 'var(--line)' },
     { kind: 'malformed', words: 'lines that are no valid JSON object', color: 'var(--bad)', bad: true },
 ];
+
+/* The same of records of DASF. */
+const RECORD_WORDS = {
+    events: 'Compute records: tasks',
+    counters: 'samples of memory and resources',
+    other: 'valid records that no table reads',
+    malformed: 'records that are damaged',
+};
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 /**
  * @param {HTMLElement} host
@@ -49,8 +60,8 @@ function reportPicture(trace) {
             box,
             flowCard(report, trace),
             presetCard(report),
-            linesCard('Malformed lines', report.malformed, report.totals.malformed),
-            linesCard('Repaired lines', report.repaired, report.totals.repaired),
+            linesCard(trace, 'Malformed', report.malformed, report.totals.malformed),
+            linesCard(trace, 'Repaired', report.repaired, report.totals.repaired),
             namesCard(report),
             doubtsCard(report),
             filesCard(report, trace, place.sort),
@@ -77,6 +88,7 @@ function flowCard({ totals }, trace) {
         setStyle(element, { '--share': totals.lines ? totals[kind] / totals.lines : 0, '--color': color });
         return element;
     };
+    const records = trace.kind === 'dasf';
     const row = ({ kind, words, color, bad = false }) => {
         const mark = h('span', { class: 'swatch' });
         setStyle(mark, { '--color': color });
@@ -86,13 +98,14 @@ function flowCard({ totals }, trace) {
             mark,
             h('strong', { class: bad && totals[kind] > 0 ? 'bad-text' : null }, grouped(totals[kind])),
             h('span', { class: 'name' }, kind),
-            h('span', { class: 'kind words' }, words),
+            h('span', { class: 'kind words' }, (records && RECORD_WORDS[kind]) || words),
         );
     };
     const section = card(
-        'Lines',
-        `${text(totals.bytes, 'B')} in ${plural(totals.files, 'file')}, ${text(totals.json_bytes, 'B')} of JSON`,
-        h('p', { class: 'answer' }, verdict(totals)),
+        capital(piecesOf(trace)),
+        `${text(totals.bytes, 'B')} in ${plural(totals.files, 'file')}` +
+            (records ? '' : `, ${text(totals.json_bytes, 'B')} of JSON`),
+        h('p', { class: 'answer' }, verdict(totals, piecesOf(trace))),
         h(
             'div',
             {
@@ -110,8 +123,8 @@ function flowCard({ totals }, trace) {
     return section;
 }
 
-function verdict(totals) {
-    const lines = [h('strong', {}, grouped(totals.lines)), ' lines were read'];
+function verdict(totals, pieces) {
+    const lines = [h('strong', {}, grouped(totals.lines)), ` ${pieces} were read`];
     if (totals.malformed === 0)
         return [
             lines,
@@ -156,8 +169,12 @@ const LINE_COLUMNS = [
     { key: 'text', label: 'Text', cell: (row) => h('code', { class: 'line-text', title: row.text }, row.text) },
 ];
 
-function linesCard(name, rows, total) {
+function linesCard(trace, which, rows, total) {
     if (total === 0) return null;
+    const name = `${which} ${piecesOf(trace)}`;
+    const columns = LINE_COLUMNS.map((column) =>
+        column.key === 'line' && trace.kind === 'dasf' ? { ...column, label: 'Record' } : column,
+    );
     const note = rows.length < total ? `the first ${grouped(rows.length)} of ${grouped(total)}` : null;
     return card(
         name,
@@ -165,7 +182,7 @@ function linesCard(name, rows, total) {
         h(
             'div',
             { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name },
-            table({ columns: LINE_COLUMNS, rows, caption: name }),
+            table({ columns, rows, caption: name }),
         ),
     );
 }
@@ -277,8 +294,11 @@ const MOST_FILES = 1000;
 
 /** Of a live trace the bytes of a file are those that are complete: more may be there. */
 function fileColumns(trace) {
-    if (!trace.live) return FILE_COLUMNS;
-    return FILE_COLUMNS.map((column) => (column.key === 'bytes' ? { ...column, label: 'Complete up to' } : column));
+    const labels = {
+        bytes: trace.live ? 'Complete up to' : 'Size',
+        lines: capital(piecesOf(trace)),
+    };
+    return FILE_COLUMNS.map((column) => ({ ...column, label: labels[column.key] ?? column.label }));
 }
 
 function filesCard({ files }, trace, sort) {

@@ -1,7 +1,7 @@
 /* steps.js - a training step by step: how long each took, what of it was compute, what the rest waited for, and which
  * rank was slowest. */
 
-import { getOf, postOf } from '../api.js';
+import { getOf, postOf, send } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
@@ -24,6 +24,9 @@ const MOST_BARS = 400,
     PAGE = 10000,
     MOST_LAST = 20,
     COMPUTE = { name: 'compute', label: 'compute', color: 'var(--layer-12)', hatched: false };
+
+/* The steps that were shown last, joined of all ranks' rows, of which there may be very many. */
+let latest = /** @type {{key: string, steps: any}|null} */ (null);
 
 /**
  * @param {HTMLElement} host
@@ -62,8 +65,14 @@ function stepsPicture(trace, bar) {
         if (anew) bar.clear();
     }
 
-    /** Steps tile an epoch: their time in training, cut into compute and the causes of the stall, adds up. */
     async function ask(question, signal) {
+        const key = `${trace.answers} ${JSON.stringify(question)}`;
+        if (latest?.key !== key) latest = { key, steps: await joined(question, signal) };
+        return latest.steps;
+    }
+
+    /** Steps tile an epoch: their time in training, cut into compute and the causes of the stall, adds up. */
+    async function joined(question, signal) {
         const preset = await getOf(trace, `presets/${question.preset}`, {}, signal),
             chain = preset.attribution.find(({ name }) => name === 'stall');
         if (!chain || !preset.phases?.step) return null;
@@ -76,8 +85,8 @@ function stepsPicture(trace, bar) {
         const [parts, utilisation, arrivals] = await Promise.all([
             allRows(
                 (page) =>
-                    postOf(
-                        trace,
+                    send(
+                        'POST',
                         path,
                         {
                             ...question,

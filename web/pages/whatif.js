@@ -3,7 +3,7 @@
 
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
-import { text } from '../format.js';
+import { grouped, text } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { bars } from '../parts/bars.js';
 import { chartCard } from '../parts/chart_card.js';
@@ -122,7 +122,10 @@ function whatifPicture(trace) {
             ...view,
             draw: stallData,
             above: key(RUNS),
-            note: 'seconds that each rank waits for batches',
+            note: ({ ranks }) => {
+                const count = recordsOf(ranks).filter((row) => row.scenario === 'baseline').length;
+                return `seconds that ranks wait for batches: ${count > SHOWN_RANKS ? `the ${SHOWN_RANKS} of ${grouped(count)} that wait longest` : `all ${grouped(count)}`}`;
+            },
             exported: { path, parameters: { ...parameters, table: 'ranks' } },
         });
         lanes.update(place, scenario, answer);

@@ -28,7 +28,8 @@ export function momentOn(x, first, last) {
 /* Distances of ticks that a clock has, in seconds. */
 const CLOCK_STEPS = [1, 2, 5, 10, 20, 30].flatMap((count) => [60 * count, 3600 * count]).sort((a, b) => a - b);
 
-function clockStep(wanted) {
+/** The distance of ticks, in seconds, that is at least @wanted. */
+export function clockStep(wanted) {
     return CLOCK_STEPS.find((step) => step >= wanted) ?? 360000 * Math.ceil(wanted / 360000);
 }
 

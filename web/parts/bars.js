@@ -7,6 +7,7 @@ import { resolved } from './palette.js';
 import { chartTable } from './table.js';
 
 const ROW = 24; /* px a lying bar takes */
+const MANY = 400; /* bars that are thinner than hatching, and drawn as one path */
 
 /**
  * @typedef {Object} BarsData
@@ -56,7 +57,9 @@ function seriesOption(one, data) {
         type: 'bar',
         data: one.values.map((x) => (data.log && !(x > 0) ? null : x)),
         color,
-        itemStyle: { color, decal: decalOf({ hatched: false, ...one }) },
+        itemStyle: { color, ...(data.names.length <= MANY && { decal: decalOf({ hatched: false, ...one }) }) },
+        large: data.names.length > MANY,
+        largeThreshold: MANY,
         stack: data.stacked ? 'all' : undefined,
         barMaxWidth: data.lying ? 14 : 48,
         barCategoryGap: data.names.length > 100 ? 0 : '25%',

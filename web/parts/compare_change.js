@@ -6,6 +6,7 @@ import { h } from '../dom.js';
 import { significant, text, UNITS } from '../format.js';
 
 const SLIGHT = 0.01; /* changes of less than this share are neither */
+const ROUNDING = 1e-9; /* changes of less come from dividing sums by numbers of ranks */
 
 /** @typedef {'lower'|'higher'|'neither'} Better */
 
@@ -26,7 +27,8 @@ export function verdict(now, before, better) {
 export function change(now, before, unit, better, { delta = true } = {}) {
     if (now === undefined || now === null || before === undefined || before === null)
         return oneSided(now ?? null, before ?? null);
-    if (now === before) return h('span', { class: 'change same', title: 'no change' }, '=');
+    if (Math.abs(now - before) <= ROUNDING * Math.abs(before))
+        return h('span', { class: 'change same', title: 'no change' }, '=');
     const said = verdict(now, before, better),
         up = now > before;
     const arrow = { worse: up ? '\u25b2' : '\u25bc', better: up ? '\u25b3' : '\u25bd' }[said] ?? '';

@@ -1,8 +1,8 @@
 /* heat.js - a kind of chart: a heat map, rows such as processes over the job's time. */
 
 import { h, penOf } from '../dom.js';
-import { at, instant, range, text } from '../format.js';
-import { axisText, GRID, nameAxis, tip } from './axes.js';
+import { at, instant, LONG, range, text } from '../format.js';
+import { axisText, clockStep, GRID, momentOn, nameAxis, tip } from './axes.js';
 import { painted } from './painted.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';
@@ -38,7 +38,8 @@ const start = (data, bin) => (data.first + bin) * data.width;
 function option(data) {
     const highest = data.cells.reduce((most, cell) => Math.max(most, cell[2]), 0);
     const times = Array.from({ length: data.bins }, (_, bin) => instant(start(data, bin), data.width)),
-        { step, named } = roundBins(data);
+        { step, named } = roundBins(data),
+        long = data.bins * data.width > LONG;
     const colors = ['var(--paper) 88%', 'var(--paper) 35%', 'var(--ink) 0%', 'var(--ink) 35%'].map((mix) =>
         resolved(`color-mix(in oklab, ${data.color}, ${mix})`),
     );
@@ -49,7 +50,8 @@ function option(data) {
                 ...axisText(),
                 hideOverlap: true,
                 interval: (bin) => named.has(bin),
-                formatter: (_, bin) => instant(named.get(bin), step),
+                formatter: (_, bin) =>
+                    long ? momentOn(named.get(bin), 0, data.bins * data.width) : instant(named.get(bin), step),
             },
         }),
         yAxis: nameAxis(data.rows, { inverse: true }),
@@ -66,7 +68,8 @@ function option(data) {
 function roundBins({ first, bins, width }) {
     const wanted = (bins * width) / LABELS,
         power = 10 ** Math.floor(Math.log10(wanted));
-    const step = [1, 2, 5].map((factor) => factor * power).find((one) => one >= wanted * 0.999) ?? 10 * power;
+    const decimal = [1, 2, 5].map((factor) => factor * power).find((one) => one >= wanted * 0.999) ?? 10 * power,
+        step = bins * width > LONG ? clockStep(wanted) : decimal;
     const named = new Map();
     for (let at = Math.ceil((first * width) / step - 1e-9); at * step < (first + bins) * width; at++)
         named.set(Math.floor((at * step) / width + 1e-9) - first, at * step);

@@ -6,6 +6,9 @@ import { copyMenu } from './copy.js';
 
 const KINDS = ['events', 'metadata', 'counters', 'other', 'framing', 'blank', 'malformed'];
 
+/** What the files of a trace consist of. */
+export const piecesOf = (trace) => (trace.kind === 'dasf' ? 'records' : 'lines');
+
 /**
  * @param {Object} totals  of the report
  * @param {{id: string, kind?: string}} trace
@@ -25,7 +28,7 @@ export function ledgerLine(totals, trace) {
             'span',
             {},
             h('strong', {}, grouped(totals.lines)),
-            ` ${trace.kind === 'dasf' ? 'records' : 'lines'} in ${plural(totals.files, 'file')} = `,
+            ` ${piecesOf(trace)} in ${plural(totals.files, 'file')} = `,
             named.map((kind, index) => [index > 0 && ' + ', part(kind)]),
             totals.repaired > 0 && `; ${grouped(totals.repaired)} of them repaired`,
         ),

@@ -21,6 +21,8 @@ import { chartTable } from './table.js';
  * @property {string} unit  of the values
  * @property {boolean} stacked
  * @property {Series[]} series
+ * @property {{value: number, words: string}} [capacity]  the most that a bin can hold; drawn across stacked areas,
+ *   unless it lies far above them
  * @property {string} label  what is shown, for screen readers and the table
  */
 
@@ -30,15 +32,45 @@ export const lines = { option, table, tip, timeAt: (data, x) => x, placeOf: (dat
 /** @param {LinesData} data */
 function option(data) {
     const whole = [data.times[0] ?? 0, (data.times[data.times.length - 1] ?? 0) + data.width];
-    const [first, last] = data.range ?? whole;
+    const [first, last] = data.range ?? whole,
+        highest = highestOf(data),
+        capacity = data.stacked && data.capacity && data.capacity.value <= FAR * highest ? data.capacity : null;
     return {
         grid: GRID,
         xAxis: timeAxis(first, last),
-        yAxis: valueAxis(data.unit, highestOf(data)),
+        yAxis: valueAxis(data.unit, Math.max(highest, capacity?.value ?? 0)),
         series: data.stacked
-            ? [painted([first, 0], (pen, ground) => paintAreas(pen, ground, data))]
+            ? [
+                  painted([first, 0], (pen, ground) => {
+                      paintAreas(pen, ground, data);
+                      if (capacity) paintCapacity(pen, ground, capacity);
+                  }),
+              ]
             : data.series.map((series) => lineOption(series, data)),
     };
+}
+
+const FAR = 4; /* times as high as the areas: a line up there would press them flat */
+
+/** A dashed line with its words below it, on ground that keeps them readable. */
+function paintCapacity(pen, { width, y }, { value, words }) {
+    const ratio = window.devicePixelRatio,
+        at = Math.max(1, Math.round(y(value)));
+    pen.strokeStyle = resolved('var(--ink)');
+    pen.lineWidth = ratio;
+    pen.setLineDash([6 * ratio, 4 * ratio]);
+    pen.beginPath();
+    pen.moveTo(0, at);
+    pen.lineTo(width, at);
+    pen.stroke();
+    pen.font = `${12 * ratio}px ${getComputedStyle(document.body).fontFamily}`;
+    pen.textAlign = 'right';
+    pen.textBaseline = 'top';
+    const wide = pen.measureText(words).width;
+    pen.fillStyle = resolved('var(--paper)');
+    pen.fillRect(width - wide - 12 * ratio, at + 4 * ratio, wide + 8 * ratio, 18 * ratio);
+    pen.fillStyle = resolved('var(--ink-2)');
+    pen.fillText(words, width - 8 * ratio, at + 7 * ratio);
 }
 
 function highestOf(data) {

@@ -99,7 +99,7 @@ export function overlapQuestion(place, { tree, preset, times }, granularity) {
     const given =
         own.length > 0
             ? { set: sets.map(({ name, expression }) => `${name}:${expression}`) }
-            : { layers: sets.map(({ name }) => name).join(',') };
+            : { layers: sets.map(({ name }) => name) };
     const { preset: asked, filters, filter, from, to } = questionOf(place);
     return {
         sets,

@@ -30,13 +30,19 @@ function loadLibrary() {
     return library;
 }
 
-let turn = Promise.resolve();
+const MARGIN = 100; /* px below the window that count as seen */
+let turn = Promise.resolve(),
+    laterTurn = Promise.resolve();
 
 /**
  * Figures and tables are on screen before charts are drawn, and these one by one: a click meanwhile waits for one
- * chart at most.
+ * chart at most.  Charts below the window come last, while nothing else is to do.
  */
-function myTurn() {
+function myTurn(box) {
+    if (box.getBoundingClientRect().top > innerHeight + MARGIN) {
+        laterTurn = laterTurn.then(() => turn).then(() => new Promise((resolve) => whenIdle(() => resolve())));
+        return laterTurn;
+    }
     turn = turn.then(
         () =>
             new Promise((resolve) => {
@@ -44,6 +50,12 @@ function myTurn() {
             }),
     );
     return turn;
+}
+
+/** Safari has no requestIdleCallback. */
+function whenIdle(act) {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(act, { timeout: 1000 });
+    else setTimeout(act, 50);
 }
 
 /**
@@ -58,6 +70,7 @@ export function plot(kind) {
     let drawing = null,
         data = null,
         asTable = false,
+        drawn = '' /* the data that is drawn, or waits for its turn */,
         closed = false;
 
     const resize = new ResizeObserver(() => {
@@ -89,7 +102,7 @@ export function plot(kind) {
             return;
         }
         if (!drawing) {
-            await myTurn();
+            await myTurn(box);
             if (closed || asTable) return;
             drawing ??= start(echarts);
         } else if (kind.height) {
@@ -171,8 +184,11 @@ export function plot(kind) {
     return {
         element: box,
         update(next, showTable) {
+            const words = `${showTable} ${JSON.stringify(next)}`;
             data = next;
             asTable = showTable;
+            if (words === drawn) return undefined;
+            drawn = words;
             return draw();
         },
         /** The picture as the address of a PNG; null while a table is shown. */

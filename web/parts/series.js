@@ -2,7 +2,7 @@
 
 import { getOf } from '../api.js';
 import { h } from '../dom.js';
-import { text } from '../format.js';
+import { plural, text } from '../format.js';
 import { go } from '../state.js';
 import { chartCard } from './chart_card.js';
 import { isCompatible } from './control_bar.js';
@@ -32,8 +32,9 @@ export function seriesCard() {
 
     /**
      * @param {{trace: Object, tree: import('./layers.js').Layer[], present: Set<string>, parameters: Object, place:
-     *   Object, granularity: number, usual?: string}} view
-     *   usual: the layer that is shown unless others are chosen
+     *   Object, granularity: number, usual?: string, ranks?: number}} view
+     *   usual: the layer that is shown unless others are chosen; ranks: how many compute, so that a bin has as many
+     *   times its width
      */
     function update(view) {
         const { trace, tree, present, place, granularity } = view;
@@ -78,13 +79,14 @@ export function seriesCard() {
                           (layer) => (alone ? column : `${layer.name}_${column}`),
                           stacked,
                           granularity,
+                          metric.key === 'time' ? view.ranks : undefined,
                       ),
         });
     }
     return { element: card.element, update, close: card.close };
 }
 
-function dataOf(answer, layers, metric, columnFor, stacked, granularity) {
+function dataOf(answer, layers, metric, columnFor, stacked, granularity, ranks) {
     const times = columnOf(answer, 'time_start');
     if (!times?.length) return null;
     const series = layers.map((layer) => ({
@@ -92,9 +94,13 @@ function dataOf(answer, layers, metric, columnFor, stacked, granularity) {
         layer,
         values: columnOf(answer, columnFor(layer)) ?? [],
     }));
+    const width = answer.granularity ?? granularity;
     return {
         times,
-        width: answer.granularity ?? granularity,
+        width,
+        capacity: ranks
+            ? { value: ranks * width, words: `${plural(ranks, 'rank')} \u00d7 ${text(width, 's')}` }
+            : undefined,
         unit: metric.unit,
         stacked,
         series,

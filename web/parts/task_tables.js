@@ -52,12 +52,30 @@ const TRANSFERS = [
 
 const LONGEST_LINK = 8000; /* characters that a request's head has room for */
 
+const MOST_OPENED = 64; /* workers whose lanes are open at once */
+
+/** The lanes of the workers that ran these tasks, and those of their hosts. */
+function lanesOf(rows) {
+    const lanes = new Set(),
+        workers = new Set();
+    for (const { host, worker } of rows) {
+        const named = `worker-${host}-`,
+            number = worker?.startsWith(named) ? worker.slice(named.length) : '';
+        if (/^\d+$/.test(number) && workers.size < MOST_OPENED) workers.add(`r:${host}:${Number(number)}`);
+        lanes.add(`h:${host}`);
+    }
+    return [...lanes, ...workers].join(',');
+}
+
 /** To the timeline, where the tasks of the chain stand out. */
 function onTimeline(rows) {
     const find = `=args.key in [${rows.map(({ key }) => literal(key)).join(', ')}]`;
     return (
         rows.length > 0 &&
-        find.length <= LONGEST_LINK && [' ', h('a', { href: pageLink('timeline', { find }) }, 'On the timeline')]
+        find.length <= LONGEST_LINK && [
+            ' ',
+            h('a', { href: pageLink('timeline', { find, open: lanesOf(rows) }) }, 'On the timeline'),
+        ]
     );
 }
 

@@ -107,7 +107,7 @@ export function densities() {
 function paint(pixels, top, runs, full, { colors, cells }, palette) {
     const filled = new Float64Array(cells);
     for (let at = 0; at < runs.length; at += 4) {
-        const color = palette[runs[at] < 0 ? 0 : (colors[runs[at]] ?? 0)].pixels[0],
+        const color = (palette[runs[at] < 0 ? 0 : (colors[runs[at]] ?? 0)] ?? palette[0]).pixels[0],
             share = (runs[at + 3] / full) * TALL;
         for (
             let cell = Math.max(0, runs[at + 1]), end = Math.min(cells, runs[at + 1] + runs[at + 2]);

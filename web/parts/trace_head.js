@@ -2,7 +2,7 @@
 
 import { get, send, session } from '../api.js';
 import { fill, h, icon } from '../dom.js';
-import { link } from '../state.js';
+import { link, pageLink } from '../state.js';
 import { jobProgress } from './job.js';
 import { attempt, toast } from './notice.js';
 
@@ -128,7 +128,15 @@ export function traceHead(trace, live, onRefreshed) {
         fill(
             why,
             'Preset ',
-            h('strong', {}, place.preset ?? trace.preset?.name),
+            h(
+                'a',
+                {
+                    class: 'preset-link',
+                    href: pageLink('presets', { edit: place.preset ?? trace.preset?.name }, place),
+                    title: 'What its layers are, and presets of your own',
+                },
+                place.preset ?? trace.preset?.name,
+            ),
             own
                 ? trace.preset?.why && ` \u2013 ${trace.preset.why}`
                 : ` \u2013 chosen instead of ${trace.preset?.name}`,

@@ -109,7 +109,7 @@ export function whereCard() {
 function setsOf({ sets }) {
     return sets.some(({ set }) => set)
         ? { set: sets.map(({ name, set }) => `${name}:${set}`) }
-        : { layers: sets.map(({ name }) => name).join(',') };
+        : { layers: sets.map(({ name }) => name) };
 }
 
 /**

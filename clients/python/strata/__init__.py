@@ -16,6 +16,8 @@ import urllib.parse
 import urllib.request
 from typing import Any, Iterator
 
+from . import charts
+
 __all__ = ["Client", "Findings", "StrataError", "Table", "Trace", "connect"]
 ADDRESS = "http://127.0.0.1:7878"
 TOKEN_FILE = pathlib.Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "strata/token"
@@ -63,7 +65,8 @@ class Client:
         asked = urllib.request.Request(f"{self.url}/api/v1/{call}{'?' + query if query else ''}", data, headers, method=method)
         try:
             with urllib.request.urlopen(asked, timeout=self.timeout) as answer:
-                return answer.read()
+                content: bytes = answer.read()
+                return content
         except urllib.error.HTTPError as error:
             raise StrataError(error.code, problem_of(error)) from None
         except OSError as error:
@@ -90,7 +93,7 @@ class Client:
 
     # ---- traces
 
-    def version(self) -> dict[str, Any]:
+    def version(self) -> Any:
         return self.get("version")
 
     def traces(self) -> list[Trace]:
@@ -190,7 +193,7 @@ class Trace:
     def findings(self, **parameters: Any) -> Findings:
         return Findings(self, self.get("findings", **parameters))
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Any:
         """The ledger: what became of every line."""
         return self.get("report")
 
@@ -216,14 +219,29 @@ class Trace:
             answer = self.get("summary")
         except StrataError as error:
             return f"<p>{html.escape(repr(self))}: {html.escape(str(error))}</p>"
-        job, rows = answer["job_time"] or 0, []
-        for layer in answer["layers"]:
-            busy = layer["busy"] or 0
-            share = 100 * busy / job if job else 0
-            rows.append(f'<tr><td style="text-align:left">{html.escape(layer["name"])}</td><td>{busy:.3f} s</td><td style="width:16em">'
-                        f'<div style="background:#4477aa;height:0.8em;width:{share:.1f}%"></div></td><td>{share:.1f} %</td></tr>')
+        layers = self._layers(answer["preset"])
+        rows = [(label, layer["busy"] or 0, color) for layer in answer["layers"] for label, color in [layers[layer["name"]]]]
+        job = answer["job_time"] or 0
         head = f"<b>{html.escape(self.name)}</b>: {answer['events']:,} events, {answer['processes']:,} processes, {job:.3f} s; time in which each layer was busy"
-        return f"<p>{head}</p><table>{''.join(rows)}</table>"
+        return charts.bars(head, rows, job)
+
+    def chart(self, metric: str = "busy", **parameters: Any) -> charts.Chart:
+        """When each layer ran, as a picture: `metric` (busy, time, size, count ..) by bins of `granularity` seconds, by default a hundredth of the run."""
+        if "granularity" not in parameters:
+            parameters["granularity"] = max((self.get("summary")["job_time"] or 1) / 100, 1e-3)
+        answer = self.get("timeseries", metrics=metric, **parameters)
+        at, bin, data = answer["columns"].index("time_start"), answer["granularity"], answer["data"]
+        rows = []
+        for name, (label, color) in self._layers(answer["preset"]).items():
+            if (column := f"{name}_{metric}") in answer["columns"]:
+                values = answer["columns"].index(column)
+                rows.append((label, color, [(row[at], row[values]) for row in data if row[values] is not None]))
+        start, end = parameters.get("window") or (0, answer["job_time"] or bin)
+        return charts.areas(f"<b>{html.escape(self.name)}</b>: {html.escape(metric)} by bins of {bin:.3g} s", start or 0, end or answer["job_time"] or bin, bin, rows)
+
+    def _layers(self, preset: str) -> dict[str, tuple[str, str]]:
+        """(label, colour) by name"""
+        return {layer["name"]: (layer["label"] or layer["name"], layer["color"] or charts.GREY) for layer in self.client.get(f"presets/{preset}")["layers"]}
 
 
 class Findings:
@@ -254,7 +272,7 @@ class Findings:
         return "\n".join(f"- **{item['severity']}** {item['text']}" for item in self.items) or f"Nothing found in {len(self.checked)} checks."
 
 
-class Table(list):
+class Table(list[dict[str, Any]]):
     """Rows as dicts, where neither pandas nor polars is installed; `columns` and `attrs` as of a data frame."""
 
     def __init__(self, columns: list[str], rows: list[list[Any]], attrs: dict[str, Any]):

@@ -1,6 +1,7 @@
 /* Events to rows of the aggregation, groups to sums by bin. */
 #include "analyse/exact/additive.h"
 
+#include "analyse/sources/shared.h"
 #include "analyse/views/bounded_sum.h"
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
@@ -140,20 +141,17 @@ static int add_whole(struct run *run, size_t end, struct sta_error *err)
     return rc;
 }
 
-static int add_group(struct run *run, size_t group, struct sta_error *err)
+static int add_group(struct run *run, const struct sta_feed_group *group, struct sta_error *err)
 {
     const struct sta_additive *additive = run->additive;
-    const struct sta_feed *feed = &additive->feed;
-    const int64_t place = sta_feed_key(feed, group, KEY_PLACE);
-    const unsigned both = (unsigned)sta_feed_key(feed, group, KEY_PART);
+    const int64_t place = group->keys[KEY_PLACE], rows = group->rows;
+    const unsigned both = (unsigned)group->keys[KEY_PART];
     const enum part part = both >> SIZE_BIN_BITS;
-    const int64_t rows = sta_feed_rows(feed, group);
-    const struct sta_additive_sums sums = {
-        .events = part <= PART_ENDS ? rows : 0,
-        .count = part == PART_STARTS ? rows : 0,
-        .time = sta_feed_sum(feed, group, SUM_TIME),
-        .size = additive->wants & STA_WANT_SIZES ? sta_feed_sum(feed, group, SUM_SIZE) : 0,
-        .size_bin = both % (1u << SIZE_BIN_BITS)};
+    const struct sta_additive_sums sums = {.events = part <= PART_ENDS ? rows : 0,
+                                           .count = part == PART_STARTS ? rows : 0,
+                                           .time = group->sums[SUM_TIME],
+                                           .size = group->sums[SUM_SIZE], /* 0 where none are wanted */
+                                           .size_bin = both % (1u << SIZE_BIN_BITS)};
     if (!additive->by_time)
         return run->add(run->context, run->signature, (uint32_t)place - 1, 0, &sums, err);
     int rc = add_whole(run, (size_t)place, err);
@@ -161,22 +159,61 @@ static int add_group(struct run *run, size_t group, struct sta_error *err)
     return rc == 0 ? run->add(run->context, run->signature, 0, (size_t)place, &sums, err) : rc;
 }
 
+static int add_next(struct run *run, size_t number, const struct sta_feed_group *group, struct sta_error *err)
+{
+    const uint32_t signature = (uint32_t)group->keys[KEY_SIGNATURE];
+    if (signature != run->signature) {
+        STA_ASSERT(run->whole == 0);
+        run->signature = signature;
+        run->bin = 0;
+    }
+    int rc = add_group(run, group, err);
+    return rc == 0 ? sta_budget_check_step(run->additive->feed.budget, number, err) : rc;
+}
+
 int sta_additive_each(const struct sta_additive *additive, sta_additive_add add, void *context,
                       struct sta_error *err)
 {
-    const struct sta_feed *feed = &additive->feed;
     struct run run = {.additive = additive, .add = add, .context = context};
     int rc = STA_OK;
-    for (size_t group = 0; rc == 0 && group < feed->groups.rows; group++) {
-        const uint32_t signature = (uint32_t)sta_feed_key(feed, group, KEY_SIGNATURE);
-        if (signature != run.signature) {
-            STA_ASSERT(run.whole == 0);
-            run.signature = signature;
-            run.bin = 0;
-        }
-        rc = add_group(&run, group, err);
-        if (rc == 0)
-            rc = sta_budget_check_step(feed->budget, group, err);
+    for (size_t g = 0; rc == 0 && g < additive->feed.groups.rows; g++) {
+        const struct sta_feed_group group = sta_feed_group(&additive->feed, g);
+        rc = add_next(&run, g, &group, err);
+    }
+    return rc;
+}
+
+/* ---- groups of other processes */
+
+int sta_additive_put(struct sta_additive *additive, struct sta_buffer *out, struct sta_error *err)
+{
+    int rc = sta_additive_end(additive, err);
+    if (rc == 0)
+        sta_feed_put(&additive->feed, out);
+    return rc;
+}
+
+/* Whether a group could be one of this program: what is not would be added where there is no bin. */
+static bool is_possible(const struct run *run, const struct sta_feed_group *group)
+{
+    const struct sta_additive *additive = run->additive;
+    const int64_t limit = additive->by_time ? (int64_t)additive->bins->count : (int64_t)UINT32_MAX + 1;
+    const bool same = (uint32_t)group->keys[KEY_SIGNATURE] == run->signature;
+    return group->keys[KEY_SIGNATURE] >= 0 && group->keys[KEY_SIGNATURE] < UINT32_MAX &&
+           group->keys[KEY_PLACE] >= 0 && group->keys[KEY_PLACE] < limit && group->keys[KEY_PART] >= 0 &&
+           group->keys[KEY_PART] < (PART_BYTES + 1) << SIZE_BIN_BITS && group->rows > 0 &&
+           (same || run->whole == 0);
+}
+
+int sta_additive_each_other(const struct sta_additive *additive, struct sta_cursor in, sta_additive_add add,
+                            void *context, struct sta_error *err)
+{
+    struct run run = {.additive = additive, .add = add, .context = context};
+    const uint64_t count = sta_get_varint(&in);
+    int rc = STA_OK;
+    for (uint64_t g = 0; rc == 0 && g < count; g++) {
+        const struct sta_feed_group group = sta_feed_get(&additive->feed, &in);
+        rc = in.failed || !is_possible(&run, &group) ? sta_shared_fail(err) : add_next(&run, g, &group, err);
     }
     return rc;
 }

@@ -22,6 +22,8 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     contributions->scratch =
         sta_alloc_array((size_t)options->shape->layer_count * 5 + options->shape->metric_count + 1,
                         sizeof *contributions->scratch);
+    contributions->layer_places =
+        sta_alloc_array((size_t)options->shape->layer_count + 1, sizeof *contributions->layer_places);
     STA_ASSERT(uv_mutex_init(&contributions->lock) == 0);
     return contributions;
 }
@@ -41,6 +43,7 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     sta_segmented_fini(&contributions->places);
     sta_arena_fini(&contributions->lists);
     free(contributions->scratch);
+    free(contributions->layer_places);
     free(contributions);
 }
 
@@ -88,13 +91,11 @@ static bool place_of(struct sta_contributions *contributions, uint32_t layer, ui
 }
 
 static bool list_unit(struct sta_contributions *contributions, enum sta_accumulator_type kind,
-                      const struct sta_kind *of, uint32_t key, uint32_t unit)
+                      const struct sta_kind *of, uint32_t unit)
 {
     for (uint32_t i = 0; i < of->layer_count; i++) {
-        uint32_t place;
+        const uint32_t place = contributions->layer_places[i];
         bool added;
-        if (!place_of(contributions, of->layers[i], key, &place))
-            return false;
         uint32_t accumulator = sta_map_intern(&contributions->units[kind], pair(place, unit),
                                               contributions->accumulators.count, &added);
         if (added && !new_accumulator(contributions, kind, of->layers[i], place))
@@ -108,11 +109,11 @@ static bool list_rows(struct sta_contributions *contributions, const struct sta_
 {
     const struct sta_exact_shape *shape = contributions->options.shape;
     for (uint32_t i = 0; i < kind->layer_count; i++) {
-        uint32_t place;
-        if (!place_of(contributions, kind->layers[i], key, &place))
+        uint32_t *place = &contributions->layer_places[i];
+        if (!place_of(contributions, kind->layers[i], key, place))
             return false;
         contributions->scratch[contributions->scratch_count++] =
-            sta_contributions_place(contributions, place)->first_accumulator;
+            sta_contributions_place(contributions, *place)->first_accumulator;
     }
     for (uint32_t i = 0, m = 0; contributions->options.wants & STA_WANT_METRICS && i < kind->layer_count;
          i++) {
@@ -136,16 +137,16 @@ static bool list_accumulators(struct sta_contributions *contributions, struct st
     const struct sta_entity_thread *who = units ? &contributions->options.entities->threads[thread] : NULL;
     contributions->scratch_count = 0;
     bool good = list_rows(contributions, kind, key);
-    good = good && (!units || list_unit(contributions, STA_ACCUMULATOR_PROCESS, kind, key, who->process));
+    good = good && (!units || list_unit(contributions, STA_ACCUMULATOR_PROCESS, kind, who->process));
     contribution->plain = contributions->scratch_count;
     if (units) {
         contribution->group = contributions->options.groups->group_of_process[who->process];
-        good = good && list_unit(contributions, STA_ACCUMULATOR_GROUP, kind, key, contribution->group);
+        good = good && list_unit(contributions, STA_ACCUMULATOR_GROUP, kind, contribution->group);
     }
     contribution->measured = contributions->scratch_count;
     if (units)
-        good = good && list_unit(contributions, STA_ACCUMULATOR_THREAD, kind, key, thread) &&
-               list_unit(contributions, STA_ACCUMULATOR_HOST, kind, key, who->host);
+        good = good && list_unit(contributions, STA_ACCUMULATOR_THREAD, kind, thread) &&
+               list_unit(contributions, STA_ACCUMULATOR_HOST, kind, who->host);
     contribution->count = contributions->scratch_count;
     return good;
 }
@@ -153,7 +154,7 @@ static bool list_accumulators(struct sta_contributions *contributions, struct st
 static void make_contribution(struct sta_contributions *contributions, const struct sta_kind *kind,
                               uint32_t thread, uint32_t key)
 {
-    struct sta_contribution contribution = {.kind = kind};
+    struct sta_contribution contribution = {.kind = kind, .thread = thread, .key = key};
     if (!list_accumulators(contributions, &contribution, thread, key))
         return;
     uint32_t *accumulators = sta_arena_alloc(

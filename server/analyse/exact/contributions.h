@@ -50,6 +50,7 @@ struct sta_contribution {
     uint32_t measured;            /* .. then those of the group .. */
     uint32_t count;               /* .. then presences */
     uint32_t group;
+    uint32_t thread, key; /* whose it is, beside the kind */
 };
 
 struct sta_contributions_options {
@@ -73,6 +74,7 @@ struct sta_contributions {
     uint32_t metric_places;
     uint32_t *scratch; /* accumulators of a contribution being made */
     uint32_t scratch_count;
+    uint32_t *layer_places;   /* likewise its places, by the layers of its kind */
     struct sta_error failure; /* the first refusal: nothing is added behind it */
 };
 

@@ -1,6 +1,8 @@
 /* Covers of a interval of time. */
 #include "analyse/exact/covers.h"
 
+#include <string.h>
+
 #include "common/memory.h"
 
 static const char WHAT[] = "the time that exposed time is compared with";
@@ -19,8 +21,9 @@ int sta_covers_init(struct sta_covers *covers, uint32_t cover_count, uint32_t gr
 
 void sta_covers_fini(struct sta_covers *covers)
 {
-    for (size_t i = 0; i < covers->count; i++)
-        sta_account_free(covers->account, covers->items[i].items);
+    for (size_t b = 0; b < covers->arena_blocks; b++)
+        sta_account_release(covers->account, covers->arena.sizes[b]);
+    sta_state_arena_fini(&covers->arena);
     sta_account_free(covers->account, covers->items);
     sta_account_free(covers->account, covers->used);
     *covers = (struct sta_covers){0};
@@ -29,8 +32,30 @@ void sta_covers_fini(struct sta_covers *covers)
 void sta_covers_clear(struct sta_covers *covers)
 {
     for (size_t i = 0; i < covers->used_count; i++)
-        covers->items[covers->used[i]].count = covers->items[covers->used[i]].at = 0;
+        covers->items[covers->used[i]] = (struct sta_exact_cover){0};
     covers->used_count = 0;
+    sta_state_arena_reset(&covers->arena);
+}
+
+#define FIRST_INTERVALS 16
+
+/* Room for one more interval of a cover, twice as many as it had: what it had is left in the arena. */
+static int grow(struct sta_covers *covers, struct sta_exact_cover *cover, struct sta_error *err)
+{
+    const size_t capacity = cover->capacity > 0 ? 2 * cover->capacity : FIRST_INTERVALS;
+    struct sta_cover_interval *items = sta_state_arena_take(&covers->arena, capacity * sizeof *items);
+    if (items == NULL)
+        return sta_fail(err, STA_ENOMEM, "memory ran out for %s", WHAT);
+    for (; covers->arena_blocks < covers->arena.count; covers->arena_blocks++) {
+        int rc = sta_account_charge(covers->account, covers->arena.sizes[covers->arena_blocks], WHAT, err);
+        if (rc != 0)
+            return rc;
+    }
+    if (cover->count > 0)
+        memcpy(items, cover->items, cover->count * sizeof *items);
+    cover->items = items;
+    cover->capacity = capacity;
+    return STA_OK;
 }
 
 int sta_covers_add(struct sta_covers *covers, uint32_t number, uint32_t group, int64_t from, int64_t to,
@@ -44,7 +69,7 @@ int sta_covers_add(struct sta_covers *covers, uint32_t number, uint32_t group, i
         return STA_OK;
     }
     int64_t before = last != NULL ? last->before + last->to - last->from : 0;
-    int rc = STA_ACCOUNT_GROW(covers->account, cover->items, cover->capacity, cover->count + 1, WHAT, err);
+    int rc = cover->count == cover->capacity ? grow(covers, cover, err) : STA_OK;
     if (rc == 0 && cover->count == 0)
         rc = STA_ACCOUNT_GROW(covers->account, covers->used, covers->used_capacity, covers->used_count + 1,
                               WHAT, err);

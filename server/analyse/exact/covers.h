@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/operators/arena.h"
 #include "common/account.h"
 
 struct sta_exact_cover {
     struct sta_cover_interval {
         int64_t from, to;
         int64_t before; /* measure of the intervals before it */
-    } * items;          /* disjoint, ascending */
+    } * items;          /* disjoint, ascending; a piece of the arena */
     size_t count, capacity;
     size_t at; /* the intervals before it end before what is asked now */
 };
@@ -24,6 +25,8 @@ struct sta_exact_cover {
 /* One worker's covers. */
 struct sta_covers {
     struct sta_account *account;
+    struct sta_state_arena arena;  /* intervals of all covers, until they are cleared */
+    size_t arena_blocks;           /* that are charged */
     struct sta_exact_cover *items; /* by cover * groups + group */
     uint32_t group_count;
     size_t count;

@@ -6,11 +6,13 @@
 #include "analyse/exec/budget.h"
 #include "analyse/exact/join.h"
 #include "analyse/exact/occupied.h"
+#include "analyse/exact/share.h"
 #include "analyse/exact/sweep.h"
 #include "common/memory.h"
 
 struct pass {
     struct sta_intake intake;
+    struct sta_tallies *tallies;
     struct sta_exact_sweep *sweep;
 };
 
@@ -54,6 +56,12 @@ static bool is_outside(void *context, const struct sta_block *block)
     return block->ts_min >= bins->to || (block->te_max <= bins->from && block->ts_max < bins->from);
 }
 
+static bool is_out_of_reach(void *context, const struct sta_block *block)
+{
+    const struct sta_intake *intake = context;
+    return is_outside((void *)intake->bins, block) || !sta_time_range_meets(&intake->range, block);
+}
+
 /* A slice costs some steps for every thread whose long events reach into it: with many threads slices are
  * larger. */
 static size_t slice_rows(const struct sta_snapshot *snapshot)
@@ -72,13 +80,17 @@ struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask)
     return scan;
 }
 
-static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
-                struct sta_error *err)
+/* Measures a range of time; of one pass the ranges come in their order. */
+static int scan(struct pass *pass, struct sta_time_range range, struct sta_error *err)
 {
+    const struct sta_exact_ask *ask = pass->intake.ask;
     struct sta_accumulator unordered = {pass, take_unordered};
     struct sta_ordered_consumer ordered = {
         pass, sizeof(struct sta_span), take_ordered, prepare, carry, measure, NULL};
     struct sta_scan scan = sta_exact_scan(ask);
+    pass->intake.range = range;
+    scan.skip = is_out_of_reach;
+    scan.skip_context = &pass->intake;
     scan.slice_rows = ask->slice_rows != 0 ? ask->slice_rows : slice_rows(ask->bound->question->snapshot);
     if (ask->wants & STA_WANT_ORDER) {
         scan.ordered = &ordered;
@@ -87,7 +99,20 @@ static int scan(struct pass *pass, const struct sta_exact_ask *ask, const struct
         scan.accumulators = &unordered;
         scan.accumulator_count = 1;
     }
-    return sta_scan_run(&scan, budget, err);
+    int rc = sta_scan_run(&scan, pass->intake.budget, err);
+    return rc == 0 ? sta_exact_sweep_finish(pass->sweep, err) : rc;
+}
+
+/* The range of this process, then what others have measured, or cannot. */
+static int scan_all(struct pass *pass, struct sta_exact_shared *shared, struct sta_error *err)
+{
+    int rc = scan(pass, sta_exact_shared_range(shared, 0), err);
+    for (unsigned rank = 1; rc == 0 && rank < sta_exact_shared_count(shared); rank++) {
+        rc = sta_exact_shared_take(shared, rank, &pass->intake, pass->tallies, err);
+        if (rc == STA_EOUTDATED)
+            rc = scan(pass, sta_exact_shared_range(shared, rank), err);
+    }
+    return rc;
 }
 
 /* ---- fields */
@@ -131,31 +156,73 @@ static int make_known_fields(struct sta_exact_result *result, const struct sta_e
 
 /* ---- start and end */
 
-static int run(struct pass *pass, const struct sta_exact_ask *ask, const struct sta_budget *budget,
-               struct sta_tallies *tallies, struct sta_exact_result *result, struct sta_error *err)
+/* Everything from the events to the fields. */
+static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_exact_result *result,
+                struct sta_error *err)
 {
+    const struct sta_exact_ask *ask = pass->intake.ask;
+    const struct sta_budget *budget = pass->intake.budget;
     bool known = sta_exact_keys_source(result->keys) <= STA_KEY_TIME;
     int rc = known ? make_known_fields(result, ask, budget, err) : 0;
     if (rc == 0 && known)
-        sta_tallies_set_fields(tallies, &result->places, &result->metrics);
+        sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
     if (rc == 0)
-        rc = scan(pass, ask, budget, err);
+        rc = scan_all(pass, shared, err);
     if (rc == 0)
-        rc = sta_exact_sweep_finish(pass->sweep, err);
-    if (rc == 0)
-        rc = sta_exact_join_keys(&pass->intake, err);
+        rc = sta_exact_join_keys(&pass->intake, shared, err);
     if (rc == 0 && !known)
         rc = make_fields(result, ask, budget, err);
     if (rc != 0)
         return rc;
-    sta_tallies_set_fields(tallies, &result->places, &result->metrics);
-    sta_tallies_finish(tallies);
-    return sta_exact_join(&pass->intake, result, err);
+    sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
+    sta_tallies_finish(pass->tallies);
+    return sta_exact_join(&pass->intake, shared, result, err);
 }
 
+/* With the other processes, where there are any. */
+static int run(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
+{
+    const struct sta_exact_ask *ask = pass->intake.ask;
+    struct sta_exact_shared *shared = result->runs == NULL ? sta_exact_share(ask, pass->intake.budget) : NULL;
+    int rc = fill(pass, shared, result, err);
+    sta_exact_shared_end(shared);
+    return rc;
+}
+
+/* What another process has asked for. */
+struct gathering {
+    const struct sta_stripe *stripe;
+    struct sta_buffer *state;
+};
+
+static int gather(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
+{
+    const struct gathering *gathering = context;
+    const struct sta_exact_ask *ask = pass->intake.ask;
+    const unsigned count = gathering->stripe->count;
+    const struct sta_scan all = sta_exact_scan(ask);
+    struct sta_buffer tallies = {.account = pass->intake.budget->account};
+    struct sta_time_range *ranges = sta_alloc_array(count, sizeof *ranges);
+    int rc = sta_time_ranges(&all, count, STA_ALL_ROWS, pass->intake.budget->account, ranges)
+                 ? STA_OK
+                 : sta_fail(err, STA_EOUTDATED, "there is no memory for the list of row groups");
+    sta_tallies_put_into(pass->tallies, &tallies);
+    if (rc == 0)
+        rc = scan(pass, ranges[gathering->stripe->own], err);
+    if (rc == 0)
+        rc = sta_exact_put_state(&pass->intake, &tallies, gathering->state, err);
+    free(ranges);
+    sta_buffer_fini(&tallies);
+    return rc;
+}
+
+/* What is done with a pass once everything is made that it needs. */
+typedef int (*use_pass)(struct pass *pass, void *context, struct sta_exact_result *result,
+                        struct sta_error *err);
+
 static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
-                          struct sta_kinds *kinds, const struct sta_budget *budget,
-                          struct sta_exact_result *result, struct sta_error *err)
+                          struct sta_kinds *kinds, const struct sta_budget *budget, use_pass use,
+                          void *context, struct sta_exact_result *result, struct sta_error *err)
 {
     const struct sta_snapshot *snapshot = ask->bound->question->snapshot;
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
@@ -178,10 +245,12 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
                                    .keys = result->keys,
                                    .contributions = result->contributions,
                                    .worker_count = sta_budget_workers(budget)},
-                        .sweep = sta_exact_sweep_create(&sweeping)};
+                        .tallies = tallies};
+    sweeping.range = &pass.intake.range;
+    pass.sweep = sta_exact_sweep_create(&sweeping);
     int rc = sta_intake_init(&pass.intake, err);
     if (rc == 0)
-        rc = run(&pass, ask, budget, tallies, result, err);
+        rc = use(&pass, context, result, err);
     sta_intake_fini(&pass.intake);
     sta_exact_sweep_destroy(pass.sweep);
     sta_tallies_destroy(tallies);
@@ -199,8 +268,8 @@ static bool should_look(const struct sta_exact_ask *ask)
 }
 
 static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
-                           const struct sta_budget *budget, struct sta_exact_result *result,
-                           struct sta_error *err)
+                           const struct sta_budget *budget, use_pass use, void *context,
+                           struct sta_exact_result *result, struct sta_error *err)
 {
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
     struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units, budget->account);
@@ -208,13 +277,13 @@ static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_ran
     if (should_look(ask))
         rc = sta_exact_occupied(ask, kinds, budget, &result->bins, &result->runs, err);
     if (rc == 0)
-        rc = run_with_kinds(ask, groups, kinds, budget, result, err);
+        rc = run_with_kinds(ask, groups, kinds, budget, use, context, result, err);
     sta_kinds_destroy(kinds);
     return rc;
 }
 
-int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
-                  struct sta_exact_result *result, struct sta_error *err)
+static int run_pass(const struct sta_exact_ask *ask, const struct sta_budget *budget, use_pass use,
+                    void *context, struct sta_exact_result *result, struct sta_error *err)
 {
     struct sta_rank_groups groups = {0};
     *result = (struct sta_exact_result){.bins = ask->bins, .account = budget->account};
@@ -223,8 +292,24 @@ int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budg
     if (rc == 0 && ask->wants & STA_WANT_UNITS)
         rc = sta_rank_groups_init(&groups, ask->bound->question->snapshot, budget, err);
     if (rc == 0)
-        rc = run_with_groups(ask, &groups, budget, result, err);
+        rc = run_with_groups(ask, &groups, budget, use, context, result, err);
     sta_rank_groups_fini(&groups);
+    return rc;
+}
+
+int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
+                  struct sta_exact_result *result, struct sta_error *err)
+{
+    return run_pass(ask, budget, run, NULL, result, err);
+}
+
+int sta_exact_gather(const struct sta_exact_ask *ask, const struct sta_stripe *stripe,
+                     const struct sta_budget *budget, struct sta_buffer *state, struct sta_error *err)
+{
+    struct sta_exact_result none;
+    struct gathering gathering = {stripe, state};
+    int rc = run_pass(ask, budget, gather, &gathering, &none, err);
+    sta_exact_result_fini(&none);
     return rc;
 }
 

@@ -18,6 +18,8 @@
 #include "analyse/exact/contributions.h"
 #include "analyse/exact/shape.h"
 
+struct sta_stripe;
+
 struct sta_exact_ask {
     const struct sta_bound_question *bound;
     const char *by;             /* view; NULL: one row */
@@ -54,6 +56,11 @@ struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask);
 STA_MUSTCHECK int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
                                 struct sta_exact_result *result, struct sta_error *err);
 void sta_exact_result_fini(struct sta_exact_result *result);
+/** What another process has asked for: the state of the range of time that is its stripe.  Return: also
+ * STA_EOUTDATED. */
+STA_MUSTCHECK int sta_exact_gather(const struct sta_exact_ask *ask, const struct sta_stripe *stripe,
+                                   const struct sta_budget *budget, struct sta_buffer *state,
+                                   struct sta_error *err);
 
 /** The bins of width @g ticks that the trace and the question's window have in common. */
 struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_question *bound, int64_t g);

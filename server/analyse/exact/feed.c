@@ -72,3 +72,51 @@ int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum)
     const struct sta_vector *sums = &feed->groups.values[sum + 1];
     return sums->missing != NULL && sums->missing[group] ? STA_TOO_LARGE : sums->integers[group];
 }
+
+/* ---- groups of other processes */
+
+struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group)
+{
+    struct sta_feed_group all = {.rows = sta_feed_rows(feed, group)};
+    for (unsigned k = 0; k < feed->key_count; k++)
+        all.keys[k] = sta_feed_key(feed, group, k);
+    for (unsigned s = 0; s < feed->sum_count; s++)
+        all.sums[s] = sta_feed_sum(feed, group, s);
+    return all;
+}
+
+/* Small numbers of either sign are few bytes: the sign comes last. */
+static void put_signed(struct sta_buffer *out, int64_t value)
+{
+    sta_put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
+static int64_t get_signed(struct sta_cursor *in)
+{
+    const uint64_t value = sta_get_varint(in);
+    return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+void sta_feed_put(const struct sta_feed *feed, struct sta_buffer *out)
+{
+    sta_put_varint(out, feed->groups.rows);
+    for (size_t g = 0; g < feed->groups.rows; g++) {
+        const struct sta_feed_group group = sta_feed_group(feed, g);
+        for (unsigned k = 0; k < feed->key_count; k++)
+            put_signed(out, group.keys[k]);
+        put_signed(out, group.rows);
+        for (unsigned s = 0; s < feed->sum_count; s++)
+            put_signed(out, group.sums[s]);
+    }
+}
+
+struct sta_feed_group sta_feed_get(const struct sta_feed *feed, struct sta_cursor *in)
+{
+    struct sta_feed_group group = {.rows = 0};
+    for (unsigned k = 0; k < feed->key_count; k++)
+        group.keys[k] = get_signed(in);
+    group.rows = get_signed(in);
+    for (unsigned s = 0; s < feed->sum_count; s++)
+        group.sums[s] = get_signed(in);
+    return group;
+}

@@ -13,6 +13,7 @@
 #define STA_ANALYSE_EXACT_FEED_H
 
 #include "analyse/operators/aggregate.h"
+#include "common/buffer.h"
 
 #define STA_FEED_ROWS 2048 /* handed over at once */
 #define STA_FEED_COLUMNS 12
@@ -73,6 +74,16 @@ static inline int64_t sta_feed_rows(const struct sta_feed *feed, size_t group)
 
 /** A sum of what is never below 0; STA_TOO_LARGE when it does not fit 64 bits. */
 int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum);
+
+/* A group on its own. */
+struct sta_feed_group {
+    int64_t keys[STA_FEED_COLUMNS], rows, sums[STA_FEED_COLUMNS]; /* sums: as of sta_feed_sum */
+};
+struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group);
+/** All groups, for another process: how many, then each.  After the end. */
+void sta_feed_put(const struct sta_feed *feed, struct sta_buffer *out);
+/** One of those that a feed of the same columns has put. */
+struct sta_feed_group sta_feed_get(const struct sta_feed *feed, struct sta_cursor *in);
 
 /** A sum of small numbers, which may be below 0. */
 static inline int64_t sta_feed_change(const struct sta_feed *feed, size_t group, unsigned sum)

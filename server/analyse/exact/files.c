@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
+#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 enum { KEY_LAYER, KEY_VIEW, KEY_FILE, KEY_BIN, KEYS };
@@ -125,6 +126,44 @@ int sta_files_each(struct sta_files *files, sta_files_add add, void *context, st
         run.events += files->by_time ? sta_feed_change(feed, group, SUM_CHANGE) : 0;
         if (rc == 0)
             rc = sta_budget_check_step(feed->budget, group, err);
+    }
+    return rc;
+}
+
+/* ---- groups of other processes */
+
+int sta_files_put(struct sta_files *files, struct sta_buffer *out, struct sta_error *err)
+{
+    int rc = sta_feed_end(&files->feed, err);
+    if (rc == 0)
+        sta_feed_put(&files->feed, out);
+    return rc;
+}
+
+static int take_group(struct sta_files *files, const struct sta_feed_group *group,
+                      const struct sta_files_names *names, struct sta_error *err)
+{
+    const bool known = group->keys[KEY_LAYER] >= 0 && group->keys[KEY_LAYER] < names->layer_count &&
+                       group->keys[KEY_FILE] >= 0 && group->keys[KEY_FILE] < names->file_count &&
+                       group->keys[KEY_VIEW] >= 0 && group->keys[KEY_VIEW] <= UINT32_MAX &&
+                       group->keys[KEY_BIN] >= 0 && group->keys[KEY_BIN] <= (int64_t)names->bin_count;
+    struct seen seen = {.file = (uint32_t)group->keys[KEY_FILE]};
+    if (!known || !names->key_of(names->context, (uint32_t)group->keys[KEY_VIEW] - 1, &seen.key))
+        return sta_shared_fail(err);
+    return put(files, 0, &seen, (uint32_t)group->keys[KEY_LAYER], (size_t)group->keys[KEY_BIN],
+               group->sums[SUM_CHANGE], err);
+}
+
+int sta_files_take_other(struct sta_files *files, struct sta_cursor *in, const struct sta_files_names *names,
+                         struct sta_error *err)
+{
+    const uint64_t count = sta_get_varint(in);
+    int rc = STA_OK;
+    for (uint64_t g = 0; rc == 0 && g < count; g++) {
+        const struct sta_feed_group group = sta_feed_get(&files->feed, in);
+        rc = in->failed ? sta_shared_fail(err) : take_group(files, &group, names, err);
+        if (rc == 0)
+            rc = sta_budget_check_step(files->feed.budget, g, err);
     }
     return rc;
 }

@@ -296,7 +296,7 @@ struct spans {
     struct sta_span *items;
     uint32_t *count;
     const struct sta_intake_class *class;
-    int64_t te; /* of its part in the bins */
+    int64_t te; /* of its part in the bins and the range */
 };
 
 static int take_span(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
@@ -316,6 +316,7 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
                     struct sta_span *spans, uint32_t *span_count, struct sta_error *err)
 {
     struct sta_intake_worker *worker = &intake->workers[number];
+    const struct sta_time_range range = intake->range;
     struct rows rows;
     uint32_t made = 0;
     int rc = read_rows(intake, number, from, &rows, err);
@@ -323,20 +324,24 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
     for (uint32_t i = 0; rc == 0 && i < rows.count; i++) {
         const uint32_t row = rows.selected != NULL ? rows.selected[i] : i;
         const uint32_t class_code = rows.classes[row];
-        const int64_t ts = rows.ts[row];
+        const int64_t ts = rows.ts[row], te = ts + STA_MAX(rows.dur[row], 0);
         struct sta_exact_part part;
-        if (!sta_exact_part_of(intake->bins, ts, ts + STA_MAX(rows.dur[row], 0), &part))
+        if (ts >= range.to || (ts < range.from && te <= range.from) ||
+            !sta_exact_part_of(intake->bins, ts, te, &part))
             continue;
         if (class_code >= worker->class_capacity || worker->classes[class_code].kind == NULL)
             rc = meet_class(intake, worker, class_code, err);
         if (rc != 0)
             break;
         const struct sta_intake_class class = worker->classes[class_code];
-        rc = take_row(intake, number, &rows, row, class.kind, &part, err);
+        if (ts >= range.from)
+            rc = take_row(intake, number, &rows, row, class.kind, &part, err);
         if (rc == 0 && class.of_thread != NULL)
-            rc = take_span(intake, worker, &rows, row,
-                           &(struct spans){.items = spans, .count = &made, .class = &class, .te = part.to},
-                           err);
+            rc = take_span(
+                intake, worker, &rows, row,
+                &(struct spans){
+                    .items = spans, .count = &made, .class = &class, .te = STA_MIN(part.to, range.to)},
+                err);
     }
     if (spans != NULL)
         *span_count = made;

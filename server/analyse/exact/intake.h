@@ -9,6 +9,7 @@
 #include "analyse/exact/engine.h"
 #include "analyse/exact/files.h"
 #include "analyse/intervals/span.h"
+#include "analyse/sources/ranges.h"
 
 /* What a worker knows of a class. */
 struct sta_intake_class {
@@ -43,6 +44,7 @@ struct sta_intake {
     const struct sta_budget *budget;
     const struct sta_entities *entities;
     const struct sta_exact_bins *bins;
+    struct sta_time_range range; /* events that start in it are counted, time in it is measured */
     struct sta_kinds *kinds;
     struct sta_exact_keys *keys;
     struct sta_contributions *contributions;

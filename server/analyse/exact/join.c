@@ -7,7 +7,7 @@
 
 struct join {
     struct sta_intake *intake;
-    struct sta_exact_result *result; /* NULL: only keys are joined */
+    struct sta_exact_result *result;
 };
 
 /* Rows are known by layer alone unless the view has keys of its own. */
@@ -29,11 +29,20 @@ static int add_key(void *context, uint32_t signature, uint32_t key, size_t bin,
     return rc;
 }
 
-int sta_exact_join_keys(struct sta_intake *intake, struct sta_error *err)
+/* The groups of this process, then those of the others. */
+static int each(const struct sta_intake *intake, const struct sta_exact_shared *shared, sta_additive_add add,
+                void *context, struct sta_error *err)
+{
+    int rc = sta_additive_each(&intake->additive, add, context, err);
+    return rc == 0 ? sta_exact_shared_each(shared, &intake->additive, add, context, err) : rc;
+}
+
+int sta_exact_join_keys(struct sta_intake *intake, const struct sta_exact_shared *shared,
+                        struct sta_error *err)
 {
     int rc = sta_additive_end(&intake->additive, err);
     if (rc == 0 && sta_exact_keys_source(intake->keys) > STA_KEY_TIME)
-        rc = sta_additive_each(&intake->additive, add_key, intake, err);
+        rc = each(intake, shared, add_key, intake, err);
     return rc;
 }
 
@@ -110,10 +119,11 @@ static void add_file(void *context, uint32_t layer, uint32_t key, size_t bin)
     result->places.values[STA_FIELD_FILES][row * result->bins.count + bin]++;
 }
 
-int sta_exact_join(struct sta_intake *intake, struct sta_exact_result *result, struct sta_error *err)
+int sta_exact_join(struct sta_intake *intake, const struct sta_exact_shared *shared,
+                   struct sta_exact_result *result, struct sta_error *err)
 {
     struct join join = {intake, result};
-    int rc = sta_additive_each(&intake->additive, add_sums, &join, err);
+    int rc = each(intake, shared, add_sums, &join, err);
     if (rc == 0 && intake->ask->wants & STA_WANT_FILES)
         rc = sta_files_each(&intake->files, add_file, &join, err);
     return rc;

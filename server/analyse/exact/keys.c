@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/exec/sort.h"
+#include "analyse/sources/shared.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -290,6 +291,43 @@ int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned number, struct sta
         read_numbers(worker, &vector, rows);
     *codes = worker->codes;
     return rc;
+}
+
+/* ---- of and for other processes */
+
+void sta_exact_keys_put_values(const struct sta_exact_keys *keys, struct sta_buffer *out)
+{
+    if (keys->source != STA_KEY_VALUE)
+        return;
+    const uint32_t count = sta_dictionary_count(keys->values);
+    sta_put_varint(out, count);
+    for (uint32_t code = 0; code < count; code++) {
+        const struct sta_text value = sta_dictionary_text(keys->values, code);
+        sta_put_block(out, value.bytes, value.length);
+    }
+}
+
+int sta_exact_keys_get_values(struct sta_exact_keys *keys, struct sta_cursor *in, struct sta_account *account,
+                              uint32_t **codes, uint32_t *count, struct sta_error *err)
+{
+    *codes = NULL;
+    *count = 0;
+    if (keys->source != STA_KEY_VALUE)
+        return STA_OK;
+    const uint32_t values = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
+    if (in->failed || values > (size_t)(in->end - in->at))
+        return sta_shared_fail(err);
+    *codes = sta_account_alloc(account, (size_t)values + 1, sizeof **codes, "the keys of another rank", err);
+    for (; *codes != NULL && *count < values; (*count)++) {
+        size_t length;
+        const char *value = sta_get_block(in, &length);
+        const bool fits = value != NULL && (keys->type == STA_TYPE_TEXT || keys->type == STA_TYPE_LIST ||
+                                            keys->type == STA_TYPE_NULL || length == sizeof(uint64_t));
+        if (!fits)
+            return sta_shared_fail(err);
+        (*codes)[*count] = sta_dictionary_intern(keys->values, value, length);
+    }
+    return *codes != NULL ? sta_account_failure(&keys->account, err) : err->status;
 }
 
 /* ---- rows */

@@ -37,6 +37,16 @@ STA_MUSTCHECK int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned work
                                       struct sta_column_reader *reader, const uint32_t **codes,
                                       struct sta_error *err);
 
+/** VALUE: puts all values by key, for another process; else nothing.  After the pass. */
+void sta_exact_keys_put_values(const struct sta_exact_keys *keys, struct sta_buffer *out);
+/**
+ * sta_exact_keys_get_values - the keys here of values that another process has put
+ * @codes: by key there; NULL unless by VALUE; of @account.  @count: how many
+ */
+STA_MUSTCHECK int sta_exact_keys_get_values(struct sta_exact_keys *keys, struct sta_cursor *in,
+                                            struct sta_account *account, uint32_t **codes, uint32_t *count,
+                                            struct sta_error *err);
+
 /** Orders distinct keys as the rows of the view stand: ascending, missing last.  Return: as sta_sort. */
 STA_MUSTCHECK int sta_exact_keys_sort(const struct sta_exact_keys *keys, const struct sta_budget *budget,
                                       uint32_t *codes, size_t count, struct sta_error *err);

@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "analyse/exact/segmented.h"
+#include "analyse/sources/shared.h"
 #include "common/dictionary.h"
 
 struct sta_kinds {
@@ -99,19 +100,19 @@ static void list_covers(struct sta_kinds *kinds, const struct sta_class *class, 
     }
 }
 
-const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code, struct sta_error *err)
+static const struct sta_kind *kind_of(struct sta_kinds *kinds, const struct sta_class *class,
+                                      struct sta_error *err)
 {
-    const struct sta_class class = sta_classes_get(kinds->classes, class_code);
-    struct essence essence = {.fate = class.fate};
-    memcpy(essence.members, class.members, sizeof essence.members);
+    struct essence essence = {.fate = class->fate};
+    memcpy(essence.members, class->members, sizeof essence.members);
     uv_mutex_lock(&kinds->lock);
     uint32_t code = sta_dictionary_intern(kinds->codes, (const char *)&essence, sizeof essence);
     if (code == kinds->items.count) {
         struct sta_kind *fresh = sta_segmented_add(&kinds->items, err);
         if (fresh != NULL) {
-            *fresh = (struct sta_kind){.number = code, .fate = class.fate};
-            list_layers(kinds, &class, fresh);
-            list_covers(kinds, &class, fresh);
+            *fresh = (struct sta_kind){.number = code, .fate = class->fate};
+            list_layers(kinds, class, fresh);
+            list_covers(kinds, class, fresh);
         }
     }
     const struct sta_kind *kind = code < kinds->items.count ? sta_segmented_at(&kinds->items, code) : NULL;
@@ -121,7 +122,38 @@ const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code
     return kind;
 }
 
+const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code, struct sta_error *err)
+{
+    const struct sta_class class = sta_classes_get(kinds->classes, class_code);
+    return kind_of(kinds, &class, err);
+}
+
 const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number)
 {
     return sta_segmented_at(&kinds->items, number);
+}
+
+/* ---- for other processes: what makes a kind is the same in all of them */
+
+void sta_kinds_put(const struct sta_kinds *kinds, struct sta_buffer *out)
+{
+    sta_put_varint(out, kinds->items.count);
+    for (uint32_t k = 0; k < kinds->items.count; k++)
+        sta_put(out, sta_dictionary_text(kinds->codes, k).bytes, sizeof(struct essence));
+}
+
+const struct sta_kind *sta_kinds_get(struct sta_kinds *kinds, struct sta_cursor *in, struct sta_error *err)
+{
+    struct essence essence;
+    struct sta_class class = {.cat = STA_NO_CODE};
+    const void *bytes = sta_get_bytes(in, sizeof essence);
+    if (bytes != NULL)
+        memcpy(&essence, bytes, sizeof essence);
+    if (bytes == NULL || essence.fate > STA_FATE_FUNCTION) {
+        sta_shared_fail(err);
+        return NULL;
+    }
+    class.fate = (enum sta_fate)essence.fate;
+    memcpy(class.members, essence.members, sizeof class.members);
+    return kind_of(kinds, &class, err);
 }

@@ -7,6 +7,7 @@
 
 #include "analyse/layers/classify.h"
 #include "analyse/exact/shape.h"
+#include "common/buffer.h"
 
 struct sta_kind {
     uint32_t number; /* counts up in the order of first sight */
@@ -28,5 +29,9 @@ void sta_kinds_destroy(struct sta_kinds *kinds); /* NULL allowed */
 const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code, struct sta_error *err);
 /** A kind that was met.  Context: after the pass. */
 const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number);
+/** Puts all kinds that were met, by number, for another process: how many, then each.  After the pass. */
+void sta_kinds_put(const struct sta_kinds *kinds, struct sta_buffer *out);
+/** The kind here that is the next one there.  Return: as sta_kinds_of; NULL also when the bytes are none. */
+const struct sta_kind *sta_kinds_get(struct sta_kinds *kinds, struct sta_cursor *in, struct sta_error *err);
 
 #endif

@@ -232,6 +232,9 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
     int rc = STA_OK;
     for (unsigned w = 0; rc == 0 && w < sweep->options.workers; w++)
         rc = hand_in(sweep, &sweep->workers[w], err);
+    sweep->open_count = 0; /* another pass begins with earlier slices, of which nothing has been carried */
+    if (sweep->farthest_end != NULL)
+        memset(sweep->farthest_end, 0, sweep->farthest_end_capacity * sizeof *sweep->farthest_end);
     return rc;
 }
 
@@ -373,8 +376,9 @@ int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, cons
 {
     const struct sta_exact_bins *bins = sweep->options.bins;
     struct worker *worker = &sweep->workers[number];
-    int64_t from = STA_MAX(slice->from, bins->from);
-    int64_t end = STA_MIN(slice->to, bins->to);
+    const struct sta_time_range *range = sweep->options.range;
+    int64_t from = STA_MAX(STA_MAX(slice->from, bins->from), range->from);
+    int64_t end = STA_MIN(STA_MIN(slice->to, bins->to), range->to);
     size_t next = 0;
     int rc = STA_OK;
     while (rc == 0 && from < end) {

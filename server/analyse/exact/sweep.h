@@ -11,6 +11,7 @@
 #include "analyse/exact/tally.h"
 #include "analyse/intervals/span.h"
 #include "analyse/operators/ordered.h"
+#include "analyse/sources/ranges.h"
 
 struct sta_exact_sweep;
 
@@ -19,7 +20,8 @@ struct sta_exact_sweep_options {
     const struct sta_exact_shape *shape;
     const struct sta_exact_bins *bins;
     struct sta_tallies *tallies;
-    uint32_t group_count; /* 0: no covers */
+    uint32_t group_count;               /* 0: no covers */
+    const struct sta_time_range *range; /* what is measured; may change between passes, to a later one */
     unsigned workers;
     struct sta_account *account;
 };
@@ -36,7 +38,7 @@ STA_MUSTCHECK int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned 
                                         const struct sta_slice *slice, struct sta_error *err);
 STA_MUSTCHECK int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned worker,
                                           const struct sta_slice *slice, struct sta_error *err);
-/** After the pass: hands in what workers still hold. */
+/** After a pass: hands in what workers still hold. */
 STA_MUSTCHECK int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err);
 
 #endif

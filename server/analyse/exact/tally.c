@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "analyse/exact/grow.h"
+#include "analyse/sources/shared.h"
 #include "analyse/views/bounded_sum.h"
 #include "common/memory.h"
 
@@ -31,6 +32,7 @@ struct sta_tallies {
     const struct sta_exact_bins *bins;
     struct sta_fields *places, *metrics; /* NULL: nothing can be settled yet */
     uv_mutex_t lock;                     /* over what follows */
+    struct sta_buffer *state;            /* of another process; NULL: bins are settled here */
     struct open_bin *open, *spare;
 };
 
@@ -202,8 +204,62 @@ static int add_part(struct sta_tallies *tallies, struct open_bin *open, const st
     return rc;
 }
 
+/* ---- of and for other processes */
+
+void sta_tallies_put_into(struct sta_tallies *tallies, struct sta_buffer *state)
+{
+    tallies->state = state;
+}
+
+static int put_tally(struct sta_tallies *tallies, const struct sta_tally *tally, struct sta_error *err)
+{
+    uv_mutex_lock(&tallies->lock);
+    sta_put_varint(tallies->state, tally->bin);
+    sta_put_varint(tallies->state, (uint64_t)tally->width);
+    sta_put_varint(tallies->state, tally->accumulator_count);
+    for (size_t i = 0; i < tally->accumulator_count; i++) {
+        const struct sta_exact_measure *measure = &tally->measures[i];
+        sta_put_varint(tallies->state, tally->accumulators[i]);
+        sta_put_varint(tallies->state, (uint64_t)measure->total);
+        sta_put_varint(tallies->state, (uint64_t)measure->covered);
+        sta_put_varint(tallies->state, (uint64_t)measure->inner);
+    }
+    const bool failed = tallies->state->failed;
+    uv_mutex_unlock(&tallies->lock);
+    return failed
+               ? sta_fail(err, STA_ELIMIT, "what a share of this question measured does not fit the memory")
+               : STA_OK;
+}
+
+static int64_t get_ticks(struct sta_cursor *in)
+{
+    return (int64_t)sta_shared_get_index(in, (uint64_t)INT64_MAX + 1);
+}
+
+int sta_tally_get(struct sta_cursor *in, const uint32_t *accumulator_of, uint32_t count,
+                  const struct sta_exact_bins *bins, struct sta_tally *tally, struct sta_error *err)
+{
+    uint32_t *accumulators = (uint32_t *)tally->accumulators;
+    struct sta_exact_measure *measures = (struct sta_exact_measure *)tally->measures;
+    tally->bin = sta_shared_get_index(in, bins->count);
+    tally->width = get_ticks(in);
+    tally->accumulator_count = sta_shared_get_index(in, (uint64_t)count + 1);
+    for (size_t i = 0; i < tally->accumulator_count && !in->failed; i++) {
+        accumulators[i] = accumulator_of[sta_shared_get_index(in, count)];
+        measures[i].total = get_ticks(in);
+        measures[i].covered = get_ticks(in);
+        measures[i].inner = get_ticks(in);
+        in->failed |= accumulators[i] == STA_NO_CODE;
+    }
+    return in->failed ? sta_shared_fail(err) : STA_OK;
+}
+
+/* ---- what workers bring */
+
 int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally, struct sta_error *err)
 {
+    if (tallies->state != NULL)
+        return put_tally(tallies, tally, err);
     int64_t width = sta_bin_to(tallies->bins, tally->bin) - sta_bin_from(tallies->bins, tally->bin);
     if (tally->width == width && tallies->places != NULL) {
         for (size_t i = 0; i < tally->accumulator_count; i++)

@@ -9,6 +9,7 @@
 
 #include "analyse/exact/bins.h"
 #include "analyse/exact/contributions.h"
+#include "common/buffer.h"
 
 /* Of one accumulator. */
 struct sta_exact_measure {
@@ -23,6 +24,8 @@ struct sta_tallies;
 struct sta_tallies *sta_tallies_create(struct sta_contributions *contributions,
                                        const struct sta_exact_bins *bins, struct sta_account *account);
 void sta_tallies_destroy(struct sta_tallies *tallies); /* NULL allowed */
+/** Instead of being settled, what workers bring is put into @state, for another process. */
+void sta_tallies_put_into(struct sta_tallies *tallies, struct sta_buffer *state);
 /** Where settled bins go; NULL until that is known: then bins wait for sta_tallies_finish. */
 void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *places,
                             struct sta_fields *metrics);
@@ -38,6 +41,11 @@ struct sta_tally {
 /** Takes a worker's tally.  Return: 0, or what a charge returns.  Context: any worker. */
 STA_MUSTCHECK int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
                                    struct sta_error *err);
+/** Reads a tally that was put into a state, which has some left.  @accumulator_of: by number there, the one
+ * here, @count of them; @tally: its lists are scratch memory of @count places.  Return: 0, STA_ECORRUPT. */
+STA_MUSTCHECK int sta_tally_get(struct sta_cursor *in, const uint32_t *accumulator_of, uint32_t count,
+                                const struct sta_exact_bins *bins, struct sta_tally *tally,
+                                struct sta_error *err);
 /** Settles what has come but waits.  Context: after the pass. */
 void sta_tallies_finish(struct sta_tallies *tallies);
 #endif

@@ -19,6 +19,8 @@ struct sta_shared; /* a question that the other ranks work on */
 struct sta_peers {
     unsigned count; /* of processes, this one included */
     uint32_t width; /* of a stripe, in row groups */
+    double
+        most; /* of the rows that one range of time may read, where time is shared: else it is not worth it */
     void *context;
     /** Sends a question to all others.  Return: NULL when it cannot be sent: nobody works along. */
     struct sta_shared *(*ask)(void *context, const struct sta_buffer *question,

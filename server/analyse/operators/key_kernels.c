@@ -367,12 +367,15 @@ static void range(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_
     *high = most;
 }
 
-static uint64_t magnitude(const uint64_t *values, uint32_t count)
+static uint64_t sum(const uint64_t *values, uint32_t count, uint64_t *bits)
 {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < count; i++)
-        bits |= values[i] ^ (uint64_t)((int64_t)values[i] >> 63);
-    return bits;
+    uint64_t total = 0, differing = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        total += values[i];
+        differing |= values[i] ^ (uint64_t)((int64_t)values[i] >> 63);
+    }
+    *bits = differing;
+    return total;
 }
 
 static void integers(const int64_t *values, const uint8_t *missing, const struct sta_minibatch *minibatch,
@@ -389,5 +392,5 @@ const struct sta_key_kernels KERNELS = {.pack = pack,
                                         .drop_missing = drop_missing,
                                         .find = find,
                                         .range = range,
-                                        .magnitude = magnitude,
+                                        .sum = sum,
                                         .integers = integers};

@@ -53,7 +53,7 @@ struct sta_materialized {
     struct sta_spill *spill;
     struct piece *pieces; /* by batch, then column */
     size_t piece_capacity, batch_count;
-    struct sta_account account; /* of texts and what translates them */
+    struct sta_account account; /* of texts, what translates them, and pieces */
     struct sta_state_arena arena;
     uint64_t rows;
     uint32_t filled; /* rows of the batch being filled */
@@ -108,10 +108,10 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
     const size_t single = STA_MIN(materialized->batch_count, (size_t)SINGLE_BATCHES);
     for (size_t i = 0; i < single * materialized->column_count; i++)
         free(materialized->pieces[i].bytes);
+    sta_account_free(&materialized->account, materialized->pieces);
     sta_account_close(&materialized->account);
     sta_state_arena_fini(&materialized->arena);
     sta_spill_destroy(materialized->spill);
-    free(materialized->pieces);
     free(materialized->spill_folder);
     free(materialized->columns);
     free(materialized->told);
@@ -147,7 +147,9 @@ static int end_batch(struct sta_materialized *materialized, struct sta_error *er
     int rc = STA_OK;
     size_t need = (materialized->batch_count + 1) * materialized->column_count,
            old = materialized->piece_capacity;
-    STA_GROW(materialized->pieces, materialized->piece_capacity, need);
+    if (STA_ACCOUNT_GROW(&materialized->account, materialized->pieces, materialized->piece_capacity, need,
+                         "what leads to collected rows", err) != STA_OK)
+        return err->status;
     memset(materialized->pieces + old, 0,
            (materialized->piece_capacity - old) * sizeof *materialized->pieces);
     struct piece *pieces = materialized->pieces + materialized->batch_count * materialized->column_count;

@@ -12,14 +12,16 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/parallel.h"
 
-#define FEW 24u           /* records that insertion sorts faster */
-#define MOST_DIGIT 11u    /* bits: 2,048 places still lie in the first cache */
-#define LEAST_DIGIT 4u    /* bits */
-#define ASK_RECORDS 4096u /* smallest range before which cancellation is asked for */
+#define FEW 24u                         /* records that insertion sorts faster */
+#define MOST_DIGIT 11u                  /* bits: 2,048 places still lie in the first cache */
+#define LEAST_DIGIT 4u                  /* bits */
+#define WORTH_THREADS ((size_t)1 << 17) /* records */
+#define ASK_RECORDS 4096u               /* smallest range before which cancellation is asked for */
 
 struct sorting {
-    unsigned words;
+    unsigned words, threads;
     const uint64_t *base; /* of records that are sorted by number */
     const _Atomic bool *cancel;
 };
@@ -47,6 +49,18 @@ static void to_places(uint32_t *counts, size_t values)
     }
 }
 
+/* Ranges of one digit, which threads sort one after the other. */
+struct ranges {
+    const struct sorting *sorting;
+    void *from, *other;
+    const uint32_t *ends; /* by value of the digit */
+    size_t count;
+    unsigned word;
+    bool to_other;
+    _Atomic size_t next;
+    _Atomic bool cancelled;
+};
+
 /* WORD(item, word): a word of a record.  @type: an item. */
 #define DEFINE_SORT(name, type, WORD)                                                                        \
     static bool name##_less(const struct sorting *sorting, const type *a, const type *b, unsigned word)      \
@@ -67,6 +81,7 @@ static void to_places(uint32_t *counts, size_t values)
             to[at] = item;                                                                                   \
         }                                                                                                    \
     }                                                                                                        \
+    static void name##_ranges(void *context, unsigned worker);                                               \
     /* Sorts @from, whose records agree before @word, to @other if @to_other, else in place. */              \
     static bool name(const struct sorting *sorting, type *from, type *other, size_t count, unsigned word,    \
                      bool to_other)                                                                          \
@@ -96,11 +111,31 @@ static void to_places(uint32_t *counts, size_t values)
         to_places(places, (size_t)1 << bits);                                                                \
         for (size_t i = 0; i < count; i++)                                                                   \
             other[places[WORD(from[i], word) >> shift & ones]++] = from[i];                                  \
+        if (sorting->threads > 1 && count >= WORTH_THREADS) {                                                \
+            const struct sorting alone = {sorting->words, 1, sorting->base, sorting->cancel};                \
+            struct ranges ranges = {&alone, other, from, places, ones + 1, word, !to_other, 0, false};       \
+            sta_parallel_run(sorting->threads, name##_ranges, &ranges);                                      \
+            return !atomic_load(&ranges.cancelled);                                                          \
+        }                                                                                                    \
         bool done = true;                                                                                    \
         for (size_t v = 0, begin = 0; done && v <= ones; begin = places[v++])                                \
             if (places[v] > begin)                                                                           \
                 done = name(sorting, other + begin, from + begin, places[v] - begin, word, !to_other);       \
         return done;                                                                                         \
+    }                                                                                                        \
+    static void name##_ranges(void *context, unsigned worker)                                                \
+    {                                                                                                        \
+        struct ranges *ranges = context;                                                                     \
+        type *from = ranges->from, *other = ranges->other;                                                   \
+        (void)worker;                                                                                        \
+        for (size_t v;                                                                                       \
+             (v = atomic_fetch_add_explicit(&ranges->next, 1, memory_order_relaxed)) < ranges->count &&      \
+             !atomic_load_explicit(&ranges->cancelled, memory_order_relaxed);) {                             \
+            const size_t begin = v > 0 ? ranges->ends[v - 1] : 0, count = ranges->ends[v] - begin;           \
+            if (count > 0 &&                                                                                 \
+                !name(ranges->sorting, from + begin, other + begin, count, ranges->word, ranges->to_other))  \
+                atomic_store(&ranges->cancelled, true);                                                      \
+        }                                                                                                    \
     }
 
 struct one_word {
@@ -143,7 +178,13 @@ static int sort_long(struct sorting *sorting, uint64_t *records, uint64_t *scrat
 int sta_radix_sort(uint64_t *records, uint64_t *scratch, size_t count, unsigned words, bool into_scratch,
                    const _Atomic bool *cancel)
 {
-    struct sorting sorting = {.words = words, .cancel = cancel};
+    return sta_radix_sort_on(1, records, scratch, count, words, into_scratch, cancel);
+}
+
+int sta_radix_sort_on(unsigned threads, uint64_t *records, uint64_t *scratch, size_t count, unsigned words,
+                      bool into_scratch, const _Atomic bool *cancel)
+{
+    struct sorting sorting = {.words = words, .threads = threads, .cancel = cancel};
     STA_ASSERT(count < UINT32_MAX);
     bool done;
     switch (words) {

@@ -24,6 +24,10 @@ struct sta_word_pair {
 STA_MUSTCHECK int sta_radix_sort(uint64_t *records, uint64_t *scratch, size_t count, unsigned words,
                                  bool into_scratch, const _Atomic bool *cancel);
 
+/** The same on so many threads, of many records. */
+STA_MUSTCHECK int sta_radix_sort_on(unsigned threads, uint64_t *records, uint64_t *scratch, size_t count,
+                                    unsigned words, bool into_scratch, const _Atomic bool *cancel);
+
 /** The same of pairs, ascending in place. */
 STA_MUSTCHECK static inline int sta_radix_sort_pairs(struct sta_word_pair *pairs,
                                                      struct sta_word_pair *scratch, size_t count,

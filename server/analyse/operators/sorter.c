@@ -30,11 +30,11 @@ struct sta_sorter *sta_sorter_create(const struct sta_sorter_spec *spec)
     return sorter;
 }
 
-static void local_fini(struct sta_sorter_local *local)
+static void local_fini(const struct sta_sorter *sorter, struct sta_sorter_local *local)
 {
     for (size_t i = 0; i < local->run_count; i++) {
         sta_free(local->runs[i].records);
-        free(local->runs[i].samples);
+        sta_account_free(sorter->spec.budget->account, local->runs[i].samples);
     }
     free(local->runs);
     sta_free(local->records);
@@ -47,13 +47,13 @@ void sta_sorter_destroy(struct sta_sorter *sorter)
     if (sorter == NULL)
         return;
     for (unsigned w = 0; w < sorter->workers; w++)
-        local_fini(&sorter->locals[w]);
+        local_fini(sorter, &sorter->locals[w]);
     for (size_t i = 0; i < sorter->ahead; i++)
         sta_sorted_range_fini(&sorter->ranges[i]);
     pthread_mutex_destroy(&sorter->lock);
     free(sorter->ranges);
     free(sorter->runs);
-    free(sorter->splitters);
+    sta_account_free(sorter->spec.budget->account, sorter->splitters);
     free(sorter->locals);
     free(sorter->bound);
     free(sorter->spill_folder);
@@ -87,9 +87,10 @@ static int note_samples(const struct sta_sorter *sorter, struct sta_sorted_run *
                         struct sta_error *err)
 {
     run->sample_count = (run->count + STA_SORTER_STEP - 1) / STA_SORTER_STEP;
-    run->samples = sta_try_alloc_array(run->sample_count, sorter->record);
+    run->samples = sta_account_alloc(sorter->spec.budget->account, run->sample_count, sorter->record,
+                                     "samples of sorted rows", err);
     if (run->samples == NULL)
-        return no_memory(err);
+        return err->status;
     for (size_t i = 0; i < run->sample_count; i++)
         memcpy(run->samples + i * sorter->spec.words, record_at(sorter, records, i * STA_SORTER_STEP),
                sorter->record);

@@ -10,15 +10,21 @@
 
 /* ---- cutting */
 
-static uint64_t *gather_samples(const struct sta_sorter *sorter, size_t *count)
+static uint64_t *alloc_samples(const struct sta_sorter *sorter, size_t count, struct sta_error *err)
 {
-    uint64_t *samples;
+    return sta_account_alloc(sorter->spec.budget->account, count + 1, sorter->record,
+                             "samples of sorted rows", err);
+}
+
+/* NULL: there is no memory for them. */
+static uint64_t *gather_samples(const struct sta_sorter *sorter, size_t *count, struct sta_error *err)
+{
     *count = 0;
     for (size_t r = 0; r < sorter->run_count; r++)
         *count += sorter->runs[r]->sample_count;
-    samples = sta_alloc_array(*count + 1, sorter->record);
+    uint64_t *samples = alloc_samples(sorter, *count, err);
     *count = 0;
-    for (size_t r = 0; r < sorter->run_count; r++) {
+    for (size_t r = 0; samples != NULL && r < sorter->run_count; r++) {
         memcpy(samples + *count * sorter->spec.words, sorter->runs[r]->samples,
                sorter->runs[r]->sample_count * sorter->record);
         *count += sorter->runs[r]->sample_count;
@@ -33,10 +39,10 @@ int sta_sorter_cut_ranges(struct sta_sorter *sorter, struct sta_error *err)
      * smaller. */
     const size_t step = STA_MAX(RANGE_RECORDS / STA_SORTER_STEP, sorter->run_count);
     size_t count;
-    uint64_t *samples = gather_samples(sorter, &count);
-    uint64_t *scratch = sta_alloc_array(count + 1, sorter->record);
-    int rc = sta_sorter_sort(sorter, samples, scratch, count, false, err);
-    sta_free(scratch);
+    uint64_t *samples = gather_samples(sorter, &count, err);
+    uint64_t *scratch = samples != NULL ? alloc_samples(sorter, count, err) : NULL;
+    int rc = scratch != NULL ? sta_sorter_sort(sorter, samples, scratch, count, false, err) : err->status;
+    sta_account_free(sorter->spec.budget->account, scratch);
     sorter->splitters = samples;
     if (rc != 0)
         return rc;

@@ -75,7 +75,7 @@ struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictio
             target_[i_] = source_[rows[i_]];                                                                 \
     } while (0)
 
-static void gather_values(const void *from, size_t width, const uint32_t *rows, uint32_t count, void *to)
+void sta_gather(const void *from, size_t width, const uint32_t *rows, uint32_t count, void *to)
 {
     if (rows == NULL)
         memcpy(to, from, count * width);
@@ -100,7 +100,7 @@ bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, ui
     if (vector->constant)
         repeat_value(sta_vector_values(vector), width, count, values);
     else
-        gather_values(sta_vector_values(vector), width, rows, count, values);
+        sta_gather(sta_vector_values(vector), width, rows, count, values);
     if (sta_vector_is_codes(vector))
         return false;
     if (vector->missing == NULL)
@@ -108,7 +108,7 @@ bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, ui
     else if (vector->constant)
         memset(missing, vector->missing[0], count);
     else
-        gather_values(vector->missing, 1, rows, count, missing);
+        sta_gather(vector->missing, 1, rows, count, missing);
     return vector->missing != NULL && memchr(missing, 1, count) != NULL;
 }
 

@@ -30,6 +30,8 @@ static inline bool sta_vector_is_missing(const struct sta_vector *vector, uint32
                                        : vector->missing != NULL && vector->missing[row];
 }
 
+/** The values of some rows, of @width (1, 4 or 8) bytes each, side by side.  @rows: NULL: 0 .. @count - 1. */
+void sta_gather(const void *from, size_t width, const uint32_t *rows, uint32_t count, void *to);
 /**
  * sta_vector_gather - the values of some rows, side by side
  * @rows: their numbers; NULL: 0 .. @count - 1

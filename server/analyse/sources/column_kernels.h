@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct sta_column_kernels {
-    /** @first where it is positive, else @second where that is positive and to be kept (@keep: 1), else 0,
-     * which is marked as missing.
+    /** @first where it is positive (NULL: nowhere), else @second where that is positive (NULL:
+     * nowhere) and to be kept (@keep: 1), else 0, which is marked as missing.
      * Return: whether any is. */
     bool (*pick)(const int64_t *first, const int64_t *second, const uint8_t *keep, uint32_t rows,
                  int64_t *out, uint8_t *missing);

@@ -4,11 +4,14 @@ TARGET static bool KERNEL(pick)(const int64_t *first, const int64_t *second, con
                                 uint32_t rows, int64_t *restrict out, uint8_t *restrict missing)
 {
     uint8_t any = 0;
+    if (second == NULL)
+        memset(out, 0, rows * sizeof *out);
+    for (uint32_t row = 0; second != NULL && row < rows; row++)
+        out[row] = (second[row] > 0 ? second[row] : 0) & -(int64_t)keep[row];
+    for (uint32_t row = 0; first != NULL && row < rows; row++)
+        out[row] = first[row] > 0 ? first[row] : out[row];
     for (uint32_t row = 0; row < rows; row++) {
-        int64_t kept = (second[row] > 0 ? second[row] : 0) & -(int64_t)keep[row];
-        int64_t value = first[row] > 0 ? first[row] : kept;
-        out[row] = value;
-        missing[row] = value == 0;
+        missing[row] = out[row] == 0;
         any |= missing[row];
     }
     return any != 0;

@@ -49,6 +49,7 @@ void sta_column_reader_destroy(struct sta_column_reader *reader)
     for (size_t i = 0; i < STA_POSITIVES; i++)
         free(reader->positives[i]);
     free(reader->keep);
+    free(reader->gathered);
     free(reader->physical);
     free(reader->logical);
     free(reader);
@@ -58,7 +59,22 @@ void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_b
 {
     STA_ASSERT(block->rows <= STA_BLOCK_ROWS);
     reader->block = block;
+    reader->whole = ++reader->serial;
+    reader->narrowed = NULL;
+    reader->rows = block->rows;
+}
+
+void sta_column_reader_narrow(struct sta_column_reader *reader, const uint32_t *rows, uint32_t count)
+{
+    STA_ASSERT(count <= reader->block->rows);
     reader->serial++;
+    reader->narrowed = rows;
+    reader->rows = count;
+}
+
+uint32_t sta_column_reader_rows(const struct sta_column_reader *reader)
+{
+    return reader->rows;
 }
 
 const struct sta_block *sta_column_reader_block(const struct sta_column_reader *reader)
@@ -66,55 +82,7 @@ const struct sta_block *sta_column_reader_block(const struct sta_column_reader *
     return reader->block;
 }
 
-/* ---- columns of the store */
-
-static void reserve_space(struct sta_column_reader *reader, struct sta_column_values *values, uint32_t column)
-{
-    bool times = column <= STA_COLUMN_DUR, args = column >= STA_COLUMN_ARGS;
-    if (args && reader->spare_values.integers != NULL) {
-        *values = reader->spare_values;
-        reader->spare_values = (struct sta_column_values){0};
-        return;
-    }
-    if (times || args) {
-        values->integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->integers);
-        values->numbers = (double *)values->integers;
-        values->missing = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->missing);
-    }
-    if (args)
-        values->kinds = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->kinds);
-    if (!times)
-        values->codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->codes);
-}
-
-/* A category that no row of the block has is a column of missing codes like any other. */
-static void fill_absent(const struct sta_column_reader *reader, uint32_t column,
-                        struct sta_column_values *values)
-{
-    if (column >= STA_COLUMN_ARGS || values->kind != STA_KIND_ABSENT)
-        return;
-    for (uint32_t row = 0; row < reader->block->rows; row++)
-        values->codes[row] = STA_NO_CODE;
-    values->kind = STA_KIND_CODE;
-}
-
-int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
-                               const struct sta_column_values **values, struct sta_error *err)
-{
-    STA_ASSERT(reader->block != NULL && column < STA_COLUMN_ARGS + reader->columns->key_count);
-    struct sta_physical_slot *slot = &reader->physical[column];
-    *values = &slot->values;
-    if (slot->block == reader->serial)
-        return STA_OK;
-    if (slot->values.integers == NULL && slot->values.codes == NULL)
-        reserve_space(reader, &slot->values, column);
-    int status = sta_block_read(reader->columns->snapshot, reader->block, column, &slot->values, err);
-    if (status != STA_OK)
-        return status;
-    fill_absent(reader, column, &slot->values);
-    slot->block = reader->serial;
-    return STA_OK;
-}
+/* ---- memory */
 
 void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
 {
@@ -133,8 +101,6 @@ void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
     reader->spare_values = physical->values;
     *physical = (struct sta_physical_slot){0};
 }
-
-/* ---- memory for derived values */
 
 void *sta_logical_values(struct sta_logical_slot *slot)
 {
@@ -188,7 +154,7 @@ static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot 
     if (status != STA_OK || refiner == NULL)
         return status;
     uint32_t *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->block->rows; row++) {
+    for (uint32_t row = 0; row < reader->rows; row++) {
         uint32_t cat = cats->codes[row];
         out[row] = cat == STA_NO_CODE
                        ? cat
@@ -221,7 +187,7 @@ static int derive_file_name(struct sta_column_reader *reader, struct sta_logical
     if (status != STA_OK)
         return status;
     uint32_t *out = sta_logical_values(slot);
-    translate_files(reader->columns->entities, files->codes, reader->block->rows, out);
+    translate_files(reader->columns->entities, files->codes, reader->rows, out);
     slot->vector.codes = out;
     return STA_OK;
 }
@@ -235,7 +201,7 @@ static int derive_of_thread(struct sta_column_reader *reader, struct sta_logical
     if (status != STA_OK)
         return status;
     const uint32_t *codes = threads->codes;
-    uint32_t *restrict out = sta_logical_values(slot), rows = reader->block->rows;
+    uint32_t *restrict out = sta_logical_values(slot), rows = reader->rows;
     for (uint32_t row = 0; row < rows; row++)
         out[row] = table[codes[row] + 1];
     slot->vector.codes = out;
@@ -274,7 +240,7 @@ static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *
     if (status != STA_OK)
         return status;
     const uint32_t *codes = threads->codes;
-    uint32_t rows = reader->block->rows;
+    uint32_t rows = reader->rows;
     int64_t *restrict out = sta_logical_values(slot);
     uint8_t *missing = sta_logical_missing(slot, rows);
     for (uint32_t row = 0; row < rows; row++)
@@ -305,7 +271,7 @@ static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_sl
     if (status != STA_OK)
         return status;
     int64_t *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->block->rows; row++)
+    for (uint32_t row = 0; row < reader->rows; row++)
         out[row] = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
     slot->vector.integers = out;
     return STA_OK;
@@ -349,7 +315,7 @@ static int derive_ticks(struct sta_column_reader *reader, struct sta_logical_slo
 {
     const struct sta_column_values *a, *b = NULL;
     int64_t scale = reader->columns->scale;
-    uint32_t rows = reader->block->rows;
+    uint32_t rows = reader->rows;
     int status = sta_column_reader_physical(reader, first, &a, err);
     if (status == STA_OK && second != STA_COLUMN_CHUNK)
         status = sta_column_reader_physical(reader, second, &b, err);
@@ -392,7 +358,7 @@ static int derive_number(struct sta_column_reader *reader, struct sta_logical_sl
     if (status != STA_OK)
         return status;
     double *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->block->rows; row++)
+    for (uint32_t row = 0; row < reader->rows; row++)
         out[row] = (double)whole.integers[row] / per_unit;
     slot->vector.numbers = out;
     return STA_OK;

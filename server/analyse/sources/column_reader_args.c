@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/sources/column_kernels.h"
+#include "analyse/sources/column_tests.h"
 #include "analyse/sources/columns_private.h"
 #include "common/memory.h"
 #include "common/number.h"
@@ -68,7 +69,7 @@ static uint32_t text_of(struct sta_args_source *source, struct value v)
 static void convert_text(struct sta_column_reader *reader, struct sta_args_source *source,
                          const struct sta_column_values *values, struct sta_logical_slot *slot)
 {
-    uint32_t *out = sta_logical_values(slot), rows = reader->block->rows;
+    uint32_t *out = sta_logical_values(slot), rows = reader->rows;
     if (values->kind == STA_KIND_CODE)
         memcpy(out, values->codes, rows * sizeof *out);
     else
@@ -82,7 +83,7 @@ static void convert_text(struct sta_column_reader *reader, struct sta_args_sourc
 static void convert_number(const struct sta_column_reader *reader, const struct sta_args_source *source,
                            const struct sta_column_values *values, struct sta_logical_slot *slot)
 {
-    uint32_t rows = reader->block->rows;
+    uint32_t rows = reader->rows;
     uint8_t *missing = sta_logical_missing(slot, rows);
     int64_t *integers = sta_logical_values(slot);
     double *numbers = (double *)integers;
@@ -138,7 +139,7 @@ static bool borrow(const struct sta_args_source *source, const struct sta_column
 
 static void all_missing(const struct sta_column_reader *reader, struct sta_logical_slot *slot)
 {
-    uint32_t rows = reader->block->rows;
+    uint32_t rows = reader->rows;
     use_own_values(slot);
     if (slot->vector.type == STA_TYPE_TEXT) {
         memset(slot->values, 0xff, rows * sizeof(uint32_t));
@@ -161,7 +162,7 @@ static int put_references(struct sta_column_reader *reader, const struct sta_arg
     const struct sta_reference_values *values = &source->references;
     const struct sta_entities *entities = reader->columns->entities;
     uint32_t references = source->of_host ? entities->host_ref_count : entities->file_ref_count;
-    for (uint32_t row = 0; row < reader->block->rows; row++) {
+    for (uint32_t row = 0; row < reader->rows; row++) {
         uint32_t code = codes->codes[row];
         if (source->of_host && code != STA_NO_CODE)
             code = sta_tables_thread(reader->columns->tables, code).host;
@@ -224,11 +225,10 @@ static int64_t positive_of(const struct sta_positive_source *source, struct valu
     }
 }
 
-/* Integers of a key, of which the positive ones count. */
+/* Integers of a key, of which the positive ones count; NULL: no row of the block has any. */
 static int integers_of(struct sta_column_reader *reader, enum sta_positive which, const int64_t **integers,
                        struct sta_error *err)
 {
-    static const int64_t zeroes[STA_BLOCK_ROWS];
     const struct sta_positive_source *source = &reader->columns->positives[which];
     const struct sta_column_values *values = &absent;
     int status = source->key == STA_NO_CODE
@@ -236,50 +236,35 @@ static int integers_of(struct sta_column_reader *reader, enum sta_positive which
                      : sta_column_reader_physical(reader, STA_COLUMN_ARGS + source->key, &values, err);
     if (status != STA_OK)
         return status;
-    *integers = values->kind == STA_KIND_ABSENT ? zeroes : values->integers;
+    *integers = values->kind == STA_KIND_ABSENT ? NULL : values->integers;
     if (values->kind == STA_KIND_INT ||
         values->kind == STA_KIND_ABSENT) /* nearly always; what is missing is 0 */
         return STA_OK;
     int64_t **buffer = &reader->positives[which];
     if (*buffer == NULL)
         *buffer = sta_alloc_array(STA_BLOCK_ROWS, sizeof **buffer);
-    for (uint32_t row = 0; row < reader->block->rows; row++)
+    for (uint32_t row = 0; row < reader->rows; row++)
         (*buffer)[row] = positive_of(source, value_at(values, row));
     *integers = *buffer;
     return STA_OK;
 }
 
-enum io_only { ANY_CATEGORY, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
+enum rows { ANY_ROW, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
 
-/* Without branches: calls of all sorts follow each other. */
-static void flag_rows(const struct sta_columns *columns, enum io_only sort, const uint32_t *cats,
-                      const uint32_t *names, uint32_t rows, uint8_t *restrict keep)
+/* Marks these rows in reader->keep. */
+static int mark_rows(struct sta_column_reader *reader, enum rows of, struct sta_error *err)
 {
-    const uint8_t *has_classes = columns->has_classes, *is_transfer = columns->is_transfer;
-    if (sort == TRANSFERS)
-        for (uint32_t row = 0; row < rows; row++)
-            keep[row] = has_classes[cats[row] + 1] & is_transfer[names[row] + 1];
-    else
-        for (uint32_t row = 0; row < rows; row++)
-            keep[row] = has_classes[cats[row] + 1] == (sort == WITH_CLASSES);
-}
-
-/* Flags the rows of the sort in reader->keep. */
-static int flag_sort(struct sta_column_reader *reader, enum io_only sort, struct sta_error *err)
-{
-    uint32_t rows = reader->block->rows;
+    const struct sta_columns *columns = reader->columns;
+    const uint8_t *cats = of == WITHOUT_CLASSES ? columns->lacks_classes : columns->has_classes;
+    int status = STA_OK;
     if (reader->keep == NULL)
         reader->keep = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->keep);
-    if (sort == ANY_CATEGORY) {
-        memset(reader->keep, 1, rows);
-        return STA_OK;
-    }
-    const struct sta_column_values *names, *cats;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
-    if (status == STA_OK)
-        status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
-    if (status == STA_OK)
-        flag_rows(reader->columns, sort, cats->codes, names->codes, rows, reader->keep);
+    memset(reader->keep, 1, reader->rows);
+    if (of != ANY_ROW)
+        status = sta_column_reader_test_codes(reader, STA_COLUMN_CAT, cats, reader->keep, err);
+    if (status == STA_OK && of == TRANSFERS)
+        status =
+            sta_column_reader_test_codes(reader, STA_COLUMN_NAME, columns->is_transfer, reader->keep, err);
     return status;
 }
 
@@ -287,7 +272,7 @@ static int flag_sort(struct sta_column_reader *reader, enum io_only sort, struct
 static int drop_where_first(struct sta_column_reader *reader, enum sta_positive first, struct sta_error *err)
 {
     const struct sta_column_values *values = &absent;
-    uint32_t key = reader->columns->positives[first].key, rows = reader->block->rows;
+    uint32_t key = reader->columns->positives[first].key, rows = reader->rows;
     int status =
         key == STA_NO_CODE ? STA_OK : sta_column_reader_physical(reader, STA_COLUMN_ARGS + key, &values, err);
     if (status != STA_OK || values->kind == STA_KIND_ABSENT)
@@ -303,12 +288,12 @@ static int drop_where_first(struct sta_column_reader *reader, enum sta_positive 
 static const struct rule {
     uint32_t column;
     enum sta_positive first, second;
-    enum io_only of; /* which rows the second counts for */
+    enum rows of; /* which rows the second counts for */
 } rules[] = {{STA_LOGICAL_size, STA_POSITIVE_size_sum, STA_POSITIVE_ret, TRANSFERS},
              {STA_LOGICAL_offset, STA_POSITIVE_none, STA_POSITIVE_offset, WITH_CLASSES},
              {STA_LOGICAL_image_id, STA_POSITIVE_none, STA_POSITIVE_image_idx, WITHOUT_CLASSES},
-             {STA_LOGICAL_step, STA_POSITIVE_none, STA_POSITIVE_step, ANY_CATEGORY},
-             {STA_LOGICAL_epoch, STA_POSITIVE_none, STA_POSITIVE_epoch, ANY_CATEGORY}};
+             {STA_LOGICAL_step, STA_POSITIVE_none, STA_POSITIVE_step, ANY_ROW},
+             {STA_LOGICAL_epoch, STA_POSITIVE_none, STA_POSITIVE_epoch, ANY_ROW}};
 
 int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column,
                                struct sta_logical_slot *slot, struct sta_error *err)
@@ -320,14 +305,18 @@ int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column
     int status = integers_of(reader, rule->first, &first, err);
     if (status == STA_OK)
         status = integers_of(reader, rule->second, &second, err);
+    if (status == STA_OK && first == NULL && second == NULL) {
+        all_missing(reader, slot);
+        return STA_OK;
+    }
     if (status == STA_OK)
-        status = flag_sort(reader, rule->of, err);
+        status = mark_rows(reader, rule->of, err);
     if (status == STA_OK)
         status = drop_where_first(reader, rule->first, err);
     if (status != STA_OK)
         return status;
     int64_t *out = sta_logical_values(slot);
-    uint32_t rows = reader->block->rows;
+    uint32_t rows = reader->rows;
     uint8_t *missing = sta_logical_missing(slot, rows);
     bool any = sta_column_kernels()->pick(first, second, reader->keep, rows, out, missing);
     slot->vector.integers = out;

@@ -134,10 +134,8 @@ static bool of_image_id(const struct sta_columns *columns, struct bounds bounds,
 {
     if (!of_positive(columns, STA_POSITIVE_image_idx, bounds, tests))
         return false;
-    uint8_t *table = add_table(tests, STA_COLUMN_CAT, columns->cat_count);
-    for (size_t i = 0; table != NULL && i <= columns->cat_count; i++)
-        table[i] = !columns->has_classes[i];
-    return table != NULL;
+    add_codes(tests, STA_COLUMN_CAT, columns->lacks_classes);
+    return true;
 }
 
 static bool of_size(const struct sta_columns *columns, struct bounds bounds, struct sta_column_tests *tests)
@@ -281,16 +279,24 @@ static int test_column(struct sta_column_reader *reader, const struct sta_column
     const enum outcome outcome = outcome_of(&stats, &test->test);
     *known &= outcome != UNKNOWN;
     if (outcome == NONE_PASS)
-        memset(marks, 0, reader->block->rows);
+        memset(marks, 0, reader->rows);
     if (outcome != SOME_PASS)
         return STA_OK;
-    if (reader->physical[test->column].block != reader->serial &&
+    if (reader->narrowed == NULL &&
         sta_block_test(reader->columns->snapshot, reader->block, test->column, &test->test, marks))
         return STA_OK;
     int rc = sta_column_reader_physical(reader, test->column, &values, err);
     if (rc == STA_OK)
-        test_values(values, &test->test, reader->block->rows, marks);
+        test_values(values, &test->test, reader->rows, marks);
     return rc;
+}
+
+int sta_column_reader_test_codes(struct sta_column_reader *reader, uint32_t column, const uint8_t *of_code,
+                                 uint8_t *marks, struct sta_error *err)
+{
+    const struct sta_column_test test = {.column = column, .test = {.of_code = of_code}};
+    bool known = true;
+    return test_column(reader, &test, marks, &known, err);
 }
 
 int sta_column_reader_test(struct sta_column_reader *reader, const struct sta_column_tests *tests,

@@ -46,5 +46,8 @@ void sta_column_tests_fini(struct sta_column_tests *tests);
 STA_MUSTCHECK int sta_column_reader_test(struct sta_column_reader *reader,
                                          const struct sta_column_tests *tests, uint8_t *marks, bool *known,
                                          struct sta_error *err);
+/** The same for one column of codes, such as names and categories.  @of_code: as in a struct sta_row_test. */
+STA_MUSTCHECK int sta_column_reader_test_codes(struct sta_column_reader *reader, uint32_t column,
+                                               const uint8_t *of_code, uint8_t *marks, struct sta_error *err);
 
 #endif

@@ -19,10 +19,13 @@ static bool classify_functions(struct sta_columns *columns)
     columns->class_of_name = sta_try_alloc_array((size_t)columns->name_count + 1, 1);
     columns->is_transfer = sta_try_alloc_array((size_t)columns->name_count + 1, 1);
     columns->has_classes = sta_try_alloc_array((size_t)columns->cat_count + 1, 1);
-    if (columns->class_of_name == NULL || columns->is_transfer == NULL || columns->has_classes == NULL)
+    columns->lacks_classes = sta_try_alloc_array((size_t)columns->cat_count + 1, 1);
+    if (columns->class_of_name == NULL || columns->is_transfer == NULL || columns->has_classes == NULL ||
+        columns->lacks_classes == NULL)
         return false;
     columns->class_of_name[0] = STA_IO_OTHER;
     columns->is_transfer[0] = columns->has_classes[0] = 0;
+    columns->lacks_classes[0] = 1;
     for (uint32_t code = 0; code < columns->name_count; code++) {
         struct sta_text name = sta_dictionary_text(names, code);
         uint8_t class = (uint8_t)sta_presets_io_cat(columns->presets, name.bytes, name.length);
@@ -32,6 +35,7 @@ static bool classify_functions(struct sta_columns *columns)
     for (uint32_t code = 0; code < columns->cat_count; code++) {
         struct sta_text cat = sta_dictionary_text(cats, code);
         columns->has_classes[code + 1] = sta_presets_is_io_category(columns->presets, cat.bytes, cat.length);
+        columns->lacks_classes[code + 1] = !columns->has_classes[code + 1];
     }
     return true;
 }
@@ -239,6 +243,7 @@ void sta_columns_destroy(struct sta_columns *columns)
     free(columns->class_of_name);
     free(columns->is_transfer);
     free(columns->has_classes);
+    free(columns->lacks_classes);
     sta_account_close(&columns->account);
     free(columns);
 }

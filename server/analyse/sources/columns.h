@@ -96,6 +96,11 @@ void sta_column_reader_destroy(struct sta_column_reader *reader); /* NULL allowe
 
 /** Goes to a block: vectors and values handed out before are void. */
 void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_block *block);
+/** Stays there, but with these rows alone: vectors and values have one for each of them, in their order, and
+ * those handed out before are void.  @rows: numbers in the block; lives until the next seek. */
+void sta_column_reader_narrow(struct sta_column_reader *reader, const uint32_t *rows, uint32_t count);
+/** How many values columns have now. */
+uint32_t sta_column_reader_rows(const struct sta_column_reader *reader);
 const struct sta_block *
 sta_column_reader_block(const struct sta_column_reader *reader); /* NULL before the first seek */
 

@@ -72,7 +72,8 @@ struct sta_columns {
     /* By code + 1, so that a missing one has the entry 0. */
     uint8_t *class_of_name; /* enum sta_io_cat */
     uint8_t *is_transfer;   /* of a name: whether that is read or write */
-    uint8_t *has_classes;   /* of a category: whether its functions have classes */
+    uint8_t *has_classes;   /* of a category: whether its functions have classes .. */
+    uint8_t *lacks_classes; /* .. and whether they do not */
     struct sta_positive_source positives[STA_POSITIVES];
     int64_t ticks_per_us,
         scale; /* of the integers behind times; how many of these is a tick of the snapshot */
@@ -112,7 +113,11 @@ struct sta_logical_slot {
 struct sta_column_reader {
     struct sta_columns *columns; /* only its memories change */
     const struct sta_block *block;
-    uint64_t serial;                       /* counts seeks, from 1 */
+    uint64_t serial;                       /* counts seeks, from 1, and narrowings */
+    uint64_t whole;                        /* serial of the last seek */
+    const uint32_t *narrowed;              /* the rows of the block that columns have; NULL: all */
+    uint32_t rows;                         /* how many */
+    void *gathered;                        /* room for 8 * STA_BLOCK_ROWS bytes, made when first needed */
     struct sta_physical_slot *physical;    /* by enum sta_column_id */
     struct sta_logical_slot *logical;      /* by schema index */
     struct sta_column_values spare_values; /* memory of a dropped args column, for the next one; or nothing */

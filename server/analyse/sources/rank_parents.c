@@ -225,13 +225,25 @@ static uint32_t process_at(const struct search *search, const struct reader *rea
     return entities->threads[entities->thread_of_code[reader->thread[row]]].process;
 }
 
+/* The first row from @row on that may have a value. */
+static uint32_t next_value(const struct sta_column_values *values, uint32_t row, uint32_t rows)
+{
+    if (values->kind == STA_KIND_CODE || !values->any_missing || row >= rows)
+        return row;
+    const uint8_t *there = memchr(values->missing + row, 0, rows - row);
+    return there != NULL ? (uint32_t)(there - values->missing) : rows;
+}
+
 static int read_stated(const struct search *search, const struct sta_block *block, struct reader *reader,
                        struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, reader->texts);
     int rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ppid_key, &values, err);
     bool is_known = false; /* who spoke */
-    for (uint32_t row = 0; rc == 0 && values.kind != STA_KIND_ABSENT && row < block->rows; row++) {
+    if (rc != 0 || values.kind == STA_KIND_ABSENT)
+        return rc;
+    for (uint32_t row = next_value(&values, 0, block->rows); rc == 0 && row < block->rows;
+         row = next_value(&values, row + 1, block->rows)) {
         int64_t pid;
         if (!integer_at(search, &values, search->ppid_key, row, &pid))
             continue;
@@ -250,12 +262,9 @@ static int read_stated(const struct search *search, const struct sta_block *bloc
 
 static bool is_fork(const struct search *search, const struct reader *reader, uint32_t row)
 {
-    if (reader->cat[row] != search->posix_cat)
-        return false;
-    for (size_t i = 0; i < STA_COUNT_OF(search->fork_names); i++)
-        if (reader->name[row] == search->fork_names[i])
-            return reader->name[row] != STA_NO_CODE;
-    return false;
+    const uint32_t name = reader->name[row], *forks = search->fork_names;
+    return (name == forks[0] || name == forks[1] || name == forks[2]) && name != STA_NO_CODE &&
+           reader->cat[row] == search->posix_cat;
 }
 
 /* Rows of forks.  Return: how many. */

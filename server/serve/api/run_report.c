@@ -19,12 +19,10 @@ static void put_verdict(struct sta_buffer *out, const struct sta_findings_answer
     else
         sta_put_format(out, "%llu checks passed; nothing critical was found.",
                        (unsigned long long)answer->counts[STA_SEVERITY_OK]);
-    sta_put_format(out,
-                   "</p>\n<p class=s>%llu critical, %llu warnings, %llu notes, %llu checks passed, %llu not "
-                   "applicable; preset %.60s; %llu ranks.</p>\n",
-                   (unsigned long long)answer->counts[0], (unsigned long long)answer->counts[1],
-                   (unsigned long long)answer->counts[2], (unsigned long long)answer->counts[3],
-                   (unsigned long long)answer->counts[4], answer->preset, (unsigned long long)answer->ranks);
+    sta_put_text(out, "</p>\n<p class=s>");
+    sta_findings_put_counts(answer, out);
+    sta_put_format(out, "; preset %.60s; %llu rank%s.</p>\n", answer->preset,
+                   (unsigned long long)answer->ranks, answer->ranks == 1 ? "" : "s");
 }
 
 static void put_causes(struct sta_buffer *out, const struct sta_table *causes)

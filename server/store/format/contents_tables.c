@@ -15,14 +15,87 @@
 
 /* ---- writing */
 
-static void put_dictionary(struct sta_buffer *out, const struct sta_dictionary *dictionary)
+/* Texts of codes that follow each other are written together; several such pieces at the same time. */
+#define TEXTS_OF_PIECE ((uint32_t)1 << 16)
+
+struct pieces {
+    const struct sta_dictionary *dictionary;
+    size_t *ends; /* by piece: where its bytes end */
+    char *bytes;  /* of all; NULL: they are measured */
+    uint32_t count, texts;
+    _Atomic uint32_t next;
+};
+
+static size_t size_of_block(size_t length)
 {
-    uint32_t count = sta_dictionary_count(dictionary);
-    sta_put_varint(out, count);
-    for (uint32_t code = 0; code < count; code++) {
+    size_t size = length + 1;
+    for (size_t rest = length >> 7; rest > 0; rest >>= 7)
+        size++;
+    return size;
+}
+
+static size_t measure_piece(const struct pieces *pieces, uint32_t first, uint32_t end)
+{
+    size_t size = 0;
+    for (uint32_t code = first; code < end; code++)
+        size += size_of_block(sta_dictionary_text(pieces->dictionary, code).length);
+    return size;
+}
+
+static void put_texts(struct sta_buffer *out, const struct sta_dictionary *dictionary, uint32_t first,
+                      uint32_t end)
+{
+    for (uint32_t code = first; code < end; code++) {
         struct sta_text text = sta_dictionary_text(dictionary, code);
         sta_put_block(out, text.bytes, text.length);
     }
+}
+
+static void do_some_pieces(void *context, unsigned worker)
+{
+    struct pieces *pieces = context;
+    for (uint32_t piece; (piece = atomic_fetch_add(&pieces->next, 1)) < pieces->count;) {
+        const uint32_t first = piece * TEXTS_OF_PIECE,
+                       end = STA_MIN(pieces->texts - first, TEXTS_OF_PIECE) + first;
+        if (pieces->bytes == NULL) {
+            pieces->ends[piece] = measure_piece(pieces, first, end);
+            continue;
+        }
+        const size_t from = piece > 0 ? pieces->ends[piece - 1] : 0;
+        struct sta_buffer room = {.data = pieces->bytes + from, .capacity = pieces->ends[piece] - from};
+        put_texts(&room, pieces->dictionary, first, end);
+    }
+}
+
+static void put_pieces(struct sta_buffer *out, struct pieces *pieces)
+{
+    const unsigned threads = STA_MIN(sta_usable_cores(), pieces->count);
+    sta_parallel_run(threads, do_some_pieces, pieces);
+    for (uint32_t piece = 1; piece < pieces->count; piece++)
+        pieces->ends[piece] += pieces->ends[piece - 1];
+    const size_t size = pieces->ends[pieces->count - 1];
+    pieces->bytes = sta_buffer_reserve(out, size);
+    if (pieces->bytes == NULL)
+        return;
+    atomic_store(&pieces->next, 0);
+    sta_parallel_run(threads, do_some_pieces, pieces);
+    out->size += size;
+}
+
+static void put_dictionary(struct sta_buffer *out, const struct sta_dictionary *dictionary)
+{
+    const uint32_t texts = sta_dictionary_count(dictionary);
+    struct pieces pieces = {.dictionary = dictionary,
+                            .texts = texts,
+                            .count = texts / TEXTS_OF_PIECE + (texts % TEXTS_OF_PIECE > 0)};
+    sta_put_varint(out, texts);
+    if (pieces.count < 2) {
+        put_texts(out, dictionary, 0, texts);
+        return;
+    }
+    pieces.ends = sta_alloc_array(pieces.count, sizeof *pieces.ends);
+    put_pieces(out, &pieces);
+    free(pieces.ends);
 }
 
 static void put_keys(struct sta_buffer *out, const struct sta_tables *tables)

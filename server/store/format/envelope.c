@@ -1,6 +1,7 @@
 /* envelope.c - see envelope.h; FORMAT.md "Envelopes" has the bytes. */
 #include "store/format/envelope.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,65 @@
 #include "common/files.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "common/parallel.h"
 
 #define FILE_LIMIT ((size_t)1 << 36)
 #define EXPANSION_LIMIT                                                                                      \
     1024 /* content past so many times its stored size is stored as is: damage can't ask for memory */
 #define ZSTD_LEVEL 1
+#define FRAME_CONTENT ((size_t)4 << 20) /* of a frame: large contents are packed on several threads */
+
+/* Frames, each packed where it may have its most bytes. */
+struct packing {
+    const char *content;
+    char *room;
+    size_t size, count, most; /* bytes of the content; frames; room of each */
+    size_t *packed;           /* by frame: its bytes, or an error of zstd */
+    _Atomic size_t next;
+};
+
+static void pack_some(void *context, unsigned worker)
+{
+    struct packing *packing = context;
+    for (size_t frame; (frame = atomic_fetch_add(&packing->next, 1)) < packing->count;) {
+        const size_t from = frame * FRAME_CONTENT;
+        packing->packed[frame] =
+            ZSTD_compress(packing->room + frame * packing->most, packing->most, packing->content + from,
+                          STA_MIN(packing->size - from, FRAME_CONTENT), ZSTD_LEVEL);
+    }
+}
+
+static size_t frames_of(size_t size)
+{
+    return size / FRAME_CONTENT + (size % FRAME_CONTENT > 0 || size == 0);
+}
+
+static size_t most_of_frame(size_t size)
+{
+    return ZSTD_compressBound(STA_MIN(size, FRAME_CONTENT));
+}
+
+/* Packs a content.  @room: for all its frames of the most bytes.  Return: its bytes, or SIZE_MAX. */
+static size_t pack_frames(const void *content, size_t size, char *room)
+{
+    struct packing packing = {.content = content,
+                              .room = room,
+                              .size = size,
+                              .count = frames_of(size),
+                              .most = most_of_frame(size)};
+    packing.packed = sta_alloc_array(packing.count, sizeof *packing.packed);
+    sta_parallel_run((unsigned)STA_MIN((size_t)sta_usable_cores(), packing.count), pack_some, &packing);
+    size_t end = 0;
+    for (size_t frame = 0; frame < packing.count && end != SIZE_MAX; frame++) {
+        const size_t bytes = packing.packed[frame];
+        const bool failed = ZSTD_isError(bytes);
+        if (!failed && frame > 0)
+            memmove(room + end, room + frame * packing.most, bytes);
+        end = failed ? SIZE_MAX : end + bytes;
+    }
+    free(packing.packed);
+    return end;
+}
 
 void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size)
 {
@@ -23,12 +78,12 @@ void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const
                                        .kind = kind,
                                        .packed = 1,
                                        .content_size = size};
-    char *buffer = sta_buffer_reserve(out, sizeof header + ZSTD_compressBound(size));
+    char *buffer = sta_buffer_reserve(out, sizeof header + frames_of(size) * most_of_frame(size));
     if (buffer == NULL)
         return;
     char *stored = buffer + sizeof header;
-    size_t packed = ZSTD_compress(stored, ZSTD_compressBound(size), content, size, ZSTD_LEVEL);
-    if (ZSTD_isError(packed) || packed >= size || size / EXPANSION_LIMIT > packed) {
+    size_t packed = pack_frames(content, size, stored);
+    if (packed >= size || size / EXPANSION_LIMIT > packed) {
         header.packed = 0;
         packed = size;
         if (size > 0)

@@ -2,8 +2,9 @@
  *
  * DESIGN: a value is kept as its difference to a base in 1, 2 or 4 bytes; where some are missing, 0 says so
  * and the base is one less than the least value.  Items are distributed over shards by a hash of their key;
- * each shard has a lock, a hash table with chaining and a list in the order of use.  A reader holds a
- * reference while it widens an item, outside the lock, so that an item may be evicted meanwhile. */
+ * each shard has a lock, a hash table with chaining and a list in the order of use.  Items of whole row
+ * groups lie in slots of huge pages.  A reader holds a reference while it widens an item, outside the lock,
+ * so that an item may be evicted meanwhile. */
 #include "store/versions/column_cache.h"
 
 #include <pthread.h>
@@ -14,9 +15,11 @@
 #include "common/account.h"
 #include "common/memory.h"
 #include "store/encoding/kernels.h"
+#include "store/versions/slots.h"
 
 #define SHARDS 64
 #define BUCKETS 1024
+#define WIDTHS 3
 
 struct item {
     struct item *next;          /* in its bucket */
@@ -29,6 +32,7 @@ struct item {
     uint8_t width; /* number of the kernels for it */
     uint8_t kind;
     bool any_missing;
+    bool in_slot;      /* else it is a piece of memory of its own, and charged */
     uint32_t max_code; /* the largest, of codes */
     _Alignas(8) unsigned char values[];
 };
@@ -44,8 +48,15 @@ struct sta_column_cache {
     uint64_t capacity; /* of a shard, in bytes */
     int64_t seconds;
     struct sta_account *account;
+    struct sta_slots slots[WIDTHS]; /* of whole row groups, by width */
+    _Atomic size_t loose;           /* bytes of items that are not in slots */
     struct shard shards[SHARDS];
 };
+
+static size_t size_of_item(uint32_t rows, unsigned width)
+{
+    return sizeof(struct item) + ((size_t)rows << width);
+}
 
 struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seconds,
                                                  struct sta_account *account)
@@ -56,13 +67,40 @@ struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seco
     cache->account = account;
     for (size_t i = 0; i < SHARDS; i++)
         STA_ASSERT(pthread_mutex_init(&cache->shards[i].lock, NULL) == 0);
+    for (unsigned width = 0; width < WIDTHS; width++)
+        sta_slots_init(&cache->slots[width], size_of_item(STA_BLOCK_ROWS, width), account);
     return cache;
 }
 
-static void release(const struct sta_column_cache *cache, struct item *item)
+/* Memory for an item, charged; NULL: there is none. */
+static struct item *allocate(struct sta_column_cache *cache, uint32_t rows, unsigned width)
+{
+    const size_t size = size_of_item(rows, width);
+    struct item *item = rows == STA_BLOCK_ROWS ? sta_slots_take(&cache->slots[width]) : NULL;
+    const bool in_slot = item != NULL;
+    if (!in_slot && sta_account_try_charge(cache->account, size)) {
+        item = sta_try_alloc(size);
+        if (item == NULL)
+            sta_account_release(cache->account, size);
+    }
+    if (item == NULL)
+        return NULL;
+    *item =
+        (struct item){.references = 1, .size = (uint32_t)size, .width = (uint8_t)width, .in_slot = in_slot};
+    if (!in_slot)
+        atomic_fetch_add_explicit(&cache->loose, size, memory_order_relaxed);
+    return item;
+}
+
+static void release(struct sta_column_cache *cache, struct item *item)
 {
     if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
         return;
+    if (item->in_slot) {
+        sta_slots_give(&cache->slots[item->width], item);
+        return;
+    }
+    atomic_fetch_sub_explicit(&cache->loose, item->size, memory_order_relaxed);
     sta_account_release(cache->account, item->size);
     free(item);
 }
@@ -78,6 +116,8 @@ void sta_column_cache_destroy(struct sta_column_cache *cache)
         }
         pthread_mutex_destroy(&cache->shards[i].lock);
     }
+    for (unsigned width = 0; width < WIDTHS; width++)
+        sta_slots_fini(&cache->slots[width]);
     free(cache);
 }
 
@@ -121,7 +161,7 @@ static void take_out(struct shard *shard, struct item *item)
     *(item->older != NULL ? &item->older->newer : &shard->oldest) = item->newer;
 }
 
-static void drop(const struct sta_column_cache *cache, struct shard *shard, struct item *item)
+static void drop(struct sta_column_cache *cache, struct shard *shard, struct item *item)
 {
     *find(shard, item->key) = item->next;
     take_out(shard, item);
@@ -130,7 +170,7 @@ static void drop(const struct sta_column_cache *cache, struct shard *shard, stru
 }
 
 /* Return: false when what is there stays. */
-static bool make_place(const struct sta_column_cache *cache, struct shard *shard, const struct item *item)
+static bool make_place(struct sta_column_cache *cache, struct shard *shard, const struct item *item)
 {
     while (shard->size + item->size > cache->capacity) {
         const struct item *oldest = shard->oldest;
@@ -155,41 +195,38 @@ static struct shard *shard_of(struct sta_column_cache *cache, struct sta_column_
 
 /* ---- values */
 
-static void widen(const struct item *item, uint32_t rows, struct sta_column_values *values)
+/* @kept: of the item, or some of them. */
+static void widen(const struct item *item, const void *kept, uint32_t rows, struct sta_column_values *values)
 {
     const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[item->width];
     values->kind = (enum sta_column_kind)item->kind;
     values->any_missing = item->any_missing;
     if (item->kind == STA_KIND_CODE && item->any_missing)
-        narrow->widen_some_codes(item->values, rows, (uint32_t)item->base, values->codes);
+        narrow->widen_some_codes(kept, rows, (uint32_t)item->base, values->codes);
     else if (item->kind == STA_KIND_CODE)
-        narrow->widen_codes(item->values, rows, (uint32_t)item->base, values->codes);
+        narrow->widen_codes(kept, rows, (uint32_t)item->base, values->codes);
     else if (item->any_missing)
-        narrow->widen_some(item->values, rows, item->base, values->integers, values->missing);
+        narrow->widen_some(kept, rows, item->base, values->integers, values->missing);
     else
-        narrow->widen(item->values, rows, item->base, values->integers);
+        narrow->widen(kept, rows, item->base, values->integers);
 }
 
-static struct item *make_item(struct sta_column_cache_key key, uint32_t rows, int64_t min, int64_t max,
-                              const struct sta_column_values *values)
+static struct item *make_item(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
+                              int64_t min, int64_t max, const struct sta_column_values *values)
 {
     uint64_t base = (uint64_t)min - values->any_missing, range = (uint64_t)max - base;
     if (range > UINT32_MAX)
         return NULL;
     unsigned width = range > UINT16_MAX ? 2 : range > UINT8_MAX ? 1 : 0;
-    size_t size = sizeof(struct item) + ((size_t)rows << width);
-    struct item *item = sta_try_alloc(size);
+    struct item *item = allocate(cache, rows, width);
     if (item == NULL)
         return NULL;
-    *item = (struct item){.key = key,
-                          .references = 1,
-                          .asked = current_second(),
-                          .base = base,
-                          .size = (uint32_t)size,
-                          .width = (uint8_t)width,
-                          .kind = (uint8_t)values->kind,
-                          .any_missing = values->any_missing,
-                          .max_code = (uint32_t)max};
+    item->key = key;
+    item->asked = current_second();
+    item->base = base;
+    item->kind = (uint8_t)values->kind;
+    item->any_missing = values->any_missing;
+    item->max_code = (uint32_t)max;
     const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[width];
     if (values->kind == STA_KIND_CODE)
         narrow->shrink_codes(values->codes, rows, (uint32_t)base, item->values);
@@ -221,7 +258,34 @@ bool sta_column_cache_get(struct sta_column_cache *cache, struct sta_column_cach
     struct item *item = borrow(cache, key);
     if (item == NULL)
         return false;
-    widen(item, rows, values);
+    widen(item, item->values, rows, values);
+    release(cache, item);
+    return true;
+}
+
+#define GATHER(type)                                                                                         \
+    for (uint32_t i = 0; i < count; i++)                                                                     \
+    ((type *)(void *)gathered)[i] = ((const type *)(const void *)item->values)[rows[i]]
+
+static void gather(const struct item *item, const uint32_t *rows, uint32_t count, void *gathered)
+{
+    if (item->width == 0)
+        GATHER(uint8_t);
+    else if (item->width == 1)
+        GATHER(uint16_t);
+    else
+        GATHER(uint32_t);
+}
+
+bool sta_column_cache_get_rows(struct sta_column_cache *cache, struct sta_column_cache_key key,
+                               const uint32_t *rows, uint32_t count, struct sta_column_values *values)
+{
+    struct item *item = borrow(cache, key);
+    if (item == NULL)
+        return false;
+    uint32_t gathered[STA_BLOCK_ROWS];
+    gather(item, rows, count, gathered);
+    widen(item, gathered, count, values);
     release(cache, item);
     return true;
 }
@@ -311,36 +375,55 @@ void sta_column_cache_put(struct sta_column_cache *cache, struct sta_column_cach
     struct shard *shard = shard_of(cache, key);
     bool fits =
         values->kind == STA_KIND_INT || values->kind == STA_KIND_BOOL || values->kind == STA_KIND_CODE;
-    struct item *item = fits ? make_item(key, rows, min, max, values) : NULL;
+    struct item *item = fits ? make_item(cache, key, rows, min, max, values) : NULL;
     if (item == NULL)
         return;
-    bool charged = sta_account_try_charge(cache->account, item->size);
-    size_t size = item->size;
     pthread_mutex_lock(&shard->lock);
-    if (charged && *find(shard, key) == NULL && make_place(cache, shard, item)) {
+    if (*find(shard, key) == NULL && make_place(cache, shard, item)) {
         *find(shard, key) = item;
         put_in_front(shard, item);
         shard->size += item->size;
         item = NULL;
     }
     pthread_mutex_unlock(&shard->lock);
-    if (item != NULL && charged) /* no place, or another reader was first */
-        sta_account_release(cache->account, size);
-    free(item);
+    if (item != NULL) /* no place, or another reader was first */
+        release(cache, item);
+}
+
+/* What the cache is charged for. */
+static size_t held(struct sta_column_cache *cache)
+{
+    size_t bytes = atomic_load_explicit(&cache->loose, memory_order_relaxed);
+    for (unsigned width = 0; width < WIDTHS; width++)
+        bytes += sta_slots_bytes(&cache->slots[width]);
+    return bytes;
+}
+
+/* Evicts about so many bytes.  Return: whether there was something to evict. */
+static bool evict(struct sta_column_cache *cache, size_t bytes)
+{
+    const size_t share = bytes / SHARDS + 1;
+    bool any = false;
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &cache->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        any |= shard->oldest != NULL;
+        for (size_t here = 0; here < share && shard->oldest != NULL;) {
+            here += shard->oldest->size;
+            drop(cache, shard, shard->oldest);
+        }
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return any;
 }
 
 size_t sta_column_cache_shrink(struct sta_column_cache *cache, size_t bytes)
 {
-    size_t freed = 0, share = bytes / SHARDS + 1;
-    for (size_t i = 0; i < SHARDS; i++) {
-        struct shard *shard = &cache->shards[i];
-        pthread_mutex_lock(&shard->lock);
-        for (size_t here = 0; here < share && shard->oldest != NULL;) {
-            here += shard->oldest->size;
-            freed += shard->oldest->size;
-            drop(cache, shard, shard->oldest);
-        }
-        pthread_mutex_unlock(&shard->lock);
+    const size_t before = held(cache);
+    size_t freed = 0;
+    while (freed < bytes && evict(cache, bytes - freed)) { /* a page goes with the last item in it */
+        const size_t now = held(cache);
+        freed = now < before ? before - now : 0;
     }
     return freed;
 }

@@ -30,6 +30,9 @@ void sta_column_cache_forget(struct sta_column_cache *cache, const uint64_t *ser
 /** Fills @values as sta_decode_column does.  Return: false when the column is not there. */
 bool sta_column_cache_get(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                           struct sta_column_values *values);
+/** Likewise the values of some rows: values[i] is that of rows[i]. */
+bool sta_column_cache_get_rows(struct sta_column_cache *cache, struct sta_column_cache_key key,
+                               const uint32_t *rows, uint32_t count, struct sta_column_values *values);
 /** Clears the marks of rows that fail a test (sta_block_test), on the values as they are kept.  @test: in the
  * values that were put.  Return: false, and marks as they were, when the column is not there. */
 bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,

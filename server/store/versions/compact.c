@@ -4,7 +4,10 @@
  * ends, and all but the last are at least half full.  Merging makes one run of several, always the newest
  * ones: they keep their place behind the older, on which the order of rows of equal times rests.  A run is
  * taken in unless it is RATIO times as large as all newer ones together, so that a row is written again only
- * when what it is merged with has grown by that: log(rows) times for any number of refreshes. */
+ * when what it is merged with has grown by that: log(rows) times for any number of refreshes.
+ *
+ * A refresh cancels a compaction of its trace, so that refreshes which follow each other without a pause
+ * would keep it from ever ending: then they merge what they find themselves, as long as that is little. */
 #include <stdlib.h>
 #include "common/memory.h"
 #include "store/versions/merge.h"
@@ -14,6 +17,8 @@
 #define COMPACT_MOST_ROWS (1024 * 1024) /* .. when many sources share it */
 #define ROWS_PER_SOURCE 16              /* so that the list of its chunks stays small beside the rows */
 #define RUNS 8                          /* are worth merging */
+#define REFRESH_RUNS 32                 /* .. by a refresh itself, if nothing else came to it */
+#define REFRESH_ROWS COMPACT_ROWS       /* that it merges at most */
 #define RATIO 4
 
 static int64_t last_ts(const struct sta_open_segment *open)
@@ -39,20 +44,36 @@ static uint32_t run_before(const struct sta_snapshot *snapshot, uint32_t end, ui
     return first;
 }
 
+struct rule {
+    bool all;           /* whatever the ratio */
+    uint32_t least;     /* runs */
+    uint64_t most_rows; /* of all together */
+};
+
 /* First of the newest segments that the rule merges; as many as there are: none. */
-static uint32_t first_to_merge(const struct sta_snapshot *snapshot, bool all)
+static uint32_t first_by(const struct sta_snapshot *snapshot, struct rule rule)
 {
     uint64_t rows, sum = 0;
     uint32_t runs = 0, first = snapshot->segment_count;
     while (first > 0) {
         const uint32_t before = run_before(snapshot, first, &rows);
-        if (!all && runs > 0 && rows > RATIO * sum)
+        if ((!rule.all && runs > 0 && rows > RATIO * sum) || sum + rows > rule.most_rows)
             break;
         first = before;
         sum += rows;
         runs++;
     }
-    return runs >= (all ? 2 : RUNS) ? first : snapshot->segment_count;
+    return runs >= rule.least ? first : snapshot->segment_count;
+}
+
+static uint32_t first_to_merge(const struct sta_snapshot *snapshot, bool all)
+{
+    return first_by(snapshot, (struct rule){.all = all, .least = all ? 2 : RUNS, .most_rows = UINT64_MAX});
+}
+
+uint32_t sta_refresh_merges_from(const struct sta_snapshot *snapshot)
+{
+    return first_by(snapshot, (struct rule){.least = REFRESH_RUNS, .most_rows = REFRESH_ROWS});
 }
 
 bool sta_snapshot_is_fragmented(const struct sta_snapshot *snapshot)

@@ -29,4 +29,8 @@ struct sta_merge {
  */
 STA_MUSTCHECK int sta_merge_run(const struct sta_merge *merge, struct sta_error *err);
 
+/** First of the newest segments that a refresh is to merge, which is done at once as they are few rows, since
+ * compaction has not come to it; as many as there are: none. */
+uint32_t sta_refresh_merges_from(const struct sta_snapshot *snapshot);
+
 #endif

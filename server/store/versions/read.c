@@ -50,6 +50,18 @@ static int read_column(const struct sta_snapshot *snapshot, const struct sta_blo
     return status;
 }
 
+/* Times of the segment, since 1970, to those of the snapshot. */
+static void to_ticks(const struct sta_snapshot *snapshot, const struct sta_open_segment *open,
+                     uint32_t column, uint32_t count, struct sta_column_values *values)
+{
+    if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)
+        return;
+    for (uint32_t i = 0; open->factor != 1 && i < count; i++)
+        values->integers[i] *= open->factor;
+    if (column == STA_COLUMN_TS)
+        sta_kernels()->scale(values->integers, count, 0, -(uint64_t)snapshot->origin);
+}
+
 int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
                    struct sta_column_values *values, struct sta_error *err)
 {
@@ -59,15 +71,21 @@ int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *
         sta_error_wrap(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
     if (status == STA_ECORRUPT)
         sta_snapshot_note_damage(snapshot, STA_FILE_SEGMENT, open->named.file, err);
-    if (status != STA_OK)
-        return status;
-    if (column != STA_COLUMN_TS && column != STA_COLUMN_DUR)
-        return STA_OK;
-    for (uint32_t i = 0; open->factor != 1 && i < block->rows; i++)
-        values->integers[i] *= open->factor;
-    if (column == STA_COLUMN_TS)
-        sta_kernels()->scale(values->integers, block->rows, 0, -(uint64_t)snapshot->origin);
-    return STA_OK;
+    if (status == STA_OK)
+        to_ticks(snapshot, open, column, block->rows, values);
+    return status;
+}
+
+bool sta_block_read_rows(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
+                         const uint32_t *rows, uint32_t count, struct sta_column_values *values)
+{
+    const struct sta_open_segment *open = segment_of(snapshot, block);
+    const struct sta_column_cache_key key = {open->segment.serial, block->index, column};
+    struct sta_column_cache *cache = snapshot->store->cache;
+    if (cache == NULL || !sta_column_cache_get_rows(cache, key, rows, count, values))
+        return false;
+    to_ticks(snapshot, open, column, count, values);
+    return true;
 }
 
 static int64_t floor_divided(__int128 value, int64_t by)

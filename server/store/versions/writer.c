@@ -13,7 +13,7 @@
 #include "store/format/envelope.h"
 #include "store/versions/merge.h"
 
-#define REWRITE_ROWS (256 * 1024) /* of a segment that is made of what stays of another */
+#define REWRITE_ROWS (256 * 1024) /* of a segment that is made of what stays of others */
 #define OPEN_FILES 128            /* written and not yet synced */
 
 /* ---- beginning */
@@ -112,13 +112,13 @@ static int on_segment(void *context, const struct sta_buffer *bytes, uint32_t ro
     return sta_writer_put_segment(context, bytes, rows, err);
 }
 
-/* The rows of a segment that stay, as a new one in its place. */
-static int keep_rows(struct sta_writer *writer, const struct sta_snapshot *base, uint32_t segment,
-                     const bool *drop, struct sta_error *err)
+/* The rows of segments that stay, as new ones in their place. */
+static int keep_rows(struct sta_writer *writer, const struct sta_snapshot *base, uint32_t first,
+                     uint32_t count, const bool *drop, struct sta_error *err)
 {
     const struct sta_merge merge = {.base = base,
-                                    .first = segment,
-                                    .count = 1,
+                                    .first = first,
+                                    .count = count,
                                     .rows = REWRITE_ROWS,
                                     .drop = drop,
                                     .tables = writer->tables,
@@ -133,7 +133,7 @@ static int keep_segment(struct sta_writer *writer, const struct sta_snapshot *ba
                         const bool *drop, struct sta_error *err)
 {
     if (holds_dropped(&base->segments[segment], drop))
-        return keep_rows(writer, base, segment, drop, err);
+        return keep_rows(writer, base, segment, 1, drop, err);
     sta_writer_name_segment(writer, base->segments[segment].named);
     return drop != NULL ? sta_writer_note_kinds(writer, base, segment, err) : STA_OK;
 }
@@ -149,8 +149,11 @@ static int go_on_from(struct sta_writer *writer, const struct sta_snapshot *base
         return status;
     copy_sources(writer, base, drop);
     status = sta_writer_keep_counters(writer, base, drop ? path_is_dropped : NULL, writer, err);
-    for (uint32_t s = 0; s < base->segment_count && status == STA_OK; s++)
+    const uint32_t merged = sta_refresh_merges_from(base);
+    for (uint32_t s = 0; s < merged && status == STA_OK; s++)
         status = keep_segment(writer, base, s, drop, err);
+    if (status == STA_OK && merged < base->segment_count)
+        status = keep_rows(writer, base, merged, base->segment_count - merged, drop, err);
     return status;
 }
 

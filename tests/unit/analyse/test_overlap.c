@@ -11,6 +11,7 @@
 #include "common/account.h"
 #include "common/memory.h"
 #include "made_trace.h"
+#include "peers.h"
 
 #define HOSTS 250
 #define MOST_EVENTS 24 /* of a host */
@@ -77,7 +78,7 @@ static void make_scene(struct scene *scene, uint64_t seed)
     scene->window = seed % 3 == 0;
     scene->from = scene->window ? below(HORIZON / 2) : 0;
     scene->to = scene->window ? scene->from + below(HORIZON / 2) : HORIZON + 1;
-    made_trace_init(&scene->trace, scene->events, scene->count, 1 + below(400), 1 + below(3));
+    made_trace_init(&scene->trace, scene->events, scene->count, 1 + below(400), 1 + below(8));
     scene->presets = load_built_in(NULL);
 }
 
@@ -313,6 +314,7 @@ static void check_answer(const struct scene *scene, const struct sta_overlap_ans
 Test(overlap, equals_a_timeline_of_microseconds)
 {
     struct scene *scene = sta_alloc(sizeof *scene);
+    unsigned shared = 0;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         make_scene(scene, seed);
         for (int processes = 0; processes < 2; processes++) {
@@ -322,13 +324,21 @@ Test(overlap, equals_a_timeline_of_microseconds)
             struct sta_budget budget = {.workers = 1 + (unsigned)(seed % 3), .memory = 64 << 20};
             struct sta_overlap_question question =
                 question_of(scene, make_request(scene, &arena, processes ? "process" : "host"));
+            struct peers peers;
+            peers_init(&peers, 2 + (unsigned)(seed % 3), scene->presets, scene->trace.snapshot);
+            peers.status[1] = seed % 5 == 0 ? STA_EOUTDATED : STA_OK;
+            budget.peers = seed % 4 == 0 ? NULL : &peers.calls;
             cr_assert_eq(sta_overlap_run(&question, &budget, &answer, &err), 0, "%s", err.text);
             check_answer(scene, &answer, processes, seed);
+            cr_assert_eq(peers.ended, peers.asked_count);
+            shared += peers.asked_count;
+            peers_fini(&peers);
             sta_overlap_answer_fini(&answer);
             sta_arena_fini(&arena);
         }
         end_scene(scene);
     }
+    cr_assert_gt(shared, 5, "%u questions were shared", shared);
     free(scene);
 }
 

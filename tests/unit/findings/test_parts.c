@@ -4,6 +4,7 @@
 
 #include "findings/access_extents.h"
 #include "findings/epochs.h"
+#include "findings/figures.h"
 #include "findings/robust.h"
 #include "common/memory.h"
 
@@ -152,6 +153,71 @@ Test(epochs, a_rank_without_events_has_none)
     struct sta_rank rank = build(NULL, 0);
     cr_assert(rank.epoch_count == 0 && rank.step_count == 0 && sta_moments_length(&rank.compute) == 0);
     free_rank(&rank);
+}
+
+/* Two jobs in one trace, a third rank that joins the second of them, and an epoch of its own. */
+Test(epochs, are_shared_by_ranks_that_run_at_the_same_time)
+{
+    struct sta_epoch early[] = {{.number = 1, .from = 0, .to = 10}, {.number = 2, .from = 10, .to = 20}};
+    struct sta_epoch also[] = {{.number = 1, .from = 9, .to = 12}, {.number = 2, .from = 12, .to = 19}};
+    struct sta_epoch late[] = {{.number = 1, .from = 12, .to = 30}, {.number = 3, .from = 30, .to = 31}};
+    struct sta_rank ranks[] = {{.epochs = late, .epoch_count = 2},
+                               {.epochs = early, .epoch_count = 2},
+                               {.epochs = also, .epoch_count = 2}};
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, (size_t)1 << 20, "memory", NULL);
+    struct sta_phases phases = {.ranks = ranks, .rank_count = 3, .account = &account};
+    cr_assert_eq(sta_epoch_numbers(&phases, &err), STA_OK);
+    const int64_t numbers[] = {1, 2, 3};
+    cr_assert_eq(phases.number_count, 3);
+    cr_assert_arr_eq(phases.numbers, numbers, sizeof numbers);
+    cr_assert_eq(early[0].shared, also[0].shared);
+    cr_assert_eq(early[1].shared, also[1].shared);
+    cr_assert_neq(early[0].shared, late[0].shared, "it begins when the others have ended");
+    cr_assert_neq(early[0].shared, early[1].shared);
+    cr_assert_neq(late[1].shared, early[1].shared);
+    sta_account_free(&account, phases.numbers);
+    sta_account_fini(&account);
+}
+
+/* ---- sentences */
+
+Test(sentences, have_figures_that_a_reader_can_take_in)
+{
+    static const struct {
+        double value;
+        const char *unit, *text;
+    } cases[] = {{156.2, "s", "156 s"},
+                 {599.4, "s", "599 s"},
+                 {599.6, "s", "10 min"},
+                 {1000, "s", "16 min 40 s"},
+                 {3599.4, "s", "59 min 59 s"},
+                 {3599.6, "s", "1 h"},
+                 {27844, "s", "7 h 44 min"},
+                 {-27844, "s", "-7 h 44 min"},
+                 {12345678, "s", "3,429 h"},
+                 {0.0045, "s", "4.5 ms"},
+                 {2.5, "x", "2.50 x"},
+                 {12.34, "x", "12.3 x"},
+                 {220, "x", "220 x"},
+                 {4.797, "%", "479.7 %"},
+                 {2885.761, "%", "288,576 %"},
+                 {1536, "B", "1.5 KiB"},
+                 {2.0 * 1048576, "B/s", "2.0 MiB/s"}};
+    for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {
+        struct sta_figure_list figures = {0};
+        struct sta_buffer out;
+        char sentence[20];
+        snprintf(sentence, sizeof sentence, "{f:%s}", cases[i].unit);
+        sta_figure_number(&figures, NULL, "f", cases[i].value);
+        sta_buffer_init(&out);
+        sta_figures_put(&figures, sentence, &out);
+        sta_put_char(&out, '\0');
+        cr_assert_str_eq(out.data, cases[i].text);
+        sta_buffer_fini(&out);
+        sta_figures_fini(&figures);
+    }
 }
 
 /* ---- extents */

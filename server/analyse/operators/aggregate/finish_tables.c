@@ -33,6 +33,7 @@ struct pipeline {
     struct sta_sorted_table *tables;
     struct sta_key_range (*ranges)[STA_MOST_KEY_FIELDS]; /* by table */
     struct task *tasks;                                  /* and one more for where the last one ends */
+    uint32_t *begins;                                    /* of all of them */
     size_t task_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -110,19 +111,26 @@ static int compare_samples(const void *left, const void *right, void *width)
                              *(const unsigned *)width);
 }
 
-static const uint64_t **sort_samples(const struct pipeline *line, size_t *count)
+static size_t count_samples(const struct pipeline *line)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < line->table_count; t++)
+        count += line->tables[t].count > 0 ? (line->tables[t].count - 1) / SAMPLE_STEP : 0;
+    return count;
+}
+
+/* @count: of them.  NULL: there is no memory for them. */
+static const uint64_t **sort_samples(const struct pipeline *line, size_t count, struct sta_error *err)
 {
     unsigned width = line->finish->order.layout.words;
-    const uint64_t **samples = NULL;
-    size_t capacity = 0;
-    *count = 0;
-    for (size_t t = 0; t < line->table_count; t++)
-        for (uint32_t p = SAMPLE_STEP; p < line->tables[t].count; p += SAMPLE_STEP) {
-            STA_GROW(samples, capacity, *count + 1);
-            samples[(*count)++] = sta_sorted_words(&line->tables[t], p);
-        }
-    if (*count > 0)
-        qsort_r(samples, *count, sizeof *samples, compare_samples, &width);
+    const uint64_t **samples = sta_account_alloc(line->finish->budget->account, count + 1, sizeof *samples,
+                                                 "samples of groups", err);
+    size_t at = 0;
+    for (size_t t = 0; samples != NULL && t < line->table_count; t++)
+        for (uint32_t p = SAMPLE_STEP; p < line->tables[t].count; p += SAMPLE_STEP)
+            samples[at++] = sta_sorted_words(&line->tables[t], p);
+    if (samples != NULL)
+        qsort_r(samples, count, sizeof *samples, compare_samples, &width);
     return samples;
 }
 
@@ -141,25 +149,37 @@ static uint32_t lower_bound(const struct sta_sorted_table *table, const uint64_t
     return low;
 }
 
-static void cut_tasks(struct pipeline *line)
+static int alloc_tasks(struct pipeline *line, size_t count, struct sta_error *err)
 {
-    const struct sta_group_finish *finish = line->finish;
-    const size_t tables = line->table_count;
-    size_t sample_count;
-    const uint64_t **samples = sort_samples(line, &sample_count);
+    struct sta_account *account = line->finish->budget->account;
+    line->begins =
+        sta_account_calloc(account, (count + 1) * line->table_count + 1, sizeof *line->begins, "groups", err);
+    if (line->begins != NULL)
+        line->tasks = sta_account_calloc(account, count + 1, sizeof *line->tasks, "groups", err);
+    return line->tasks != NULL ? STA_OK : err->status;
+}
+
+static void begin_task(struct pipeline *line, size_t number, const uint64_t *const *samples)
+{
+    uint32_t *begins = line->tasks[number].begins = line->begins + number * line->table_count;
+    for (size_t t = 0; t < line->table_count; t++)
+        if (number == line->task_count)
+            begins[t] = line->tables[t].count;
+        else if (number > 0)
+            begins[t] = lower_bound(&line->tables[t], samples[number * TASK_SAMPLES - 1],
+                                    line->finish->order.layout.words);
+}
+
+static int cut_tasks(struct pipeline *line, struct sta_error *err)
+{
+    const size_t sample_count = count_samples(line);
+    const uint64_t **samples = sort_samples(line, sample_count, err);
     line->task_count = sample_count / TASK_SAMPLES + 1;
-    line->tasks = sta_alloc_array(line->task_count + 1, sizeof *line->tasks);
-    for (size_t n = 0; n <= line->task_count; n++) {
-        line->tasks[n].begins = sta_alloc_array(tables, sizeof *line->tasks[n].begins);
-        for (size_t t = 0; t < tables; t++) {
-            if (n == line->task_count)
-                line->tasks[n].begins[t] = line->tables[t].count;
-            else if (n > 0)
-                line->tasks[n].begins[t] =
-                    lower_bound(&line->tables[t], samples[n * TASK_SAMPLES - 1], finish->order.layout.words);
-        }
-    }
-    free(samples);
+    int rc = samples != NULL ? alloc_tasks(line, line->task_count, err) : err->status;
+    for (size_t n = 0; rc == STA_OK && n <= line->task_count; n++)
+        begin_task(line, n, samples);
+    sta_account_free(line->finish->budget->account, (void *)samples);
+    return rc;
 }
 
 /* The groups of a task's range, table by table, each with the number of its table among @cursors, and its
@@ -278,11 +298,10 @@ static void fini(struct pipeline *line)
 {
     for (size_t t = 0; t < line->table_count; t++)
         sta_sorted_table_fini(&line->tables[t]);
-    for (size_t n = 0; line->tasks != NULL && n <= line->task_count; n++) {
-        free(line->tasks[n].begins);
+    for (size_t n = 0; line->tasks != NULL && n <= line->task_count; n++)
         sta_group_batch_fini(&line->tasks[n].batch);
-    }
-    free(line->tasks);
+    sta_account_free(line->finish->budget->account, line->tasks);
+    sta_account_free(line->finish->budget->account, line->begins);
     free(line->tables);
     free(line->unsorted);
     pthread_mutex_destroy(&line->lock);
@@ -299,10 +318,10 @@ int sta_group_finish_tables(struct sta_group_finish *finish, const struct sta_ag
     line.status = sort_all(&line, &line.err);
     if (line.status == 0)
         line.status = sta_group_results_init(&finish->results, finish->shape, &finish->order, &line.err);
-    if (line.status == 0) {
-        cut_tasks(&line);
+    if (line.status == 0)
+        line.status = cut_tasks(&line, &line.err);
+    if (line.status == 0)
         sta_parallel_run((unsigned)STA_MIN(finish->worker_count, line.task_count), work, &line);
-    }
     if (line.status != 0)
         *err = line.err;
     fini(&line);

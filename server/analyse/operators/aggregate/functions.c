@@ -96,11 +96,13 @@ static inline void sum_add(struct sum *sum, __int128 value)
     sum->high = (int64_t)(total >> 64);
 }
 
-/* Whether the values of a minibatch add up inside a word, whatever their order. */
-static bool add_up_in_a_word(const struct sta_agg_input *input)
+/* Whether the values of a minibatch add up inside a word, whatever their order.  @sum: what they add up to,
+ * as long as they do. */
+static bool add_up_in_a_word(const struct sta_agg_input *input, uint64_t *sum)
 {
-    return sta_key_kernels_here()->magnitude(input->values, input->minibatch.count) <
-           (UINT64_C(1) << 63) / STA_MINIBATCH_ROWS;
+    uint64_t bits;
+    *sum = sta_key_kernels_here()->sum(input->values, input->minibatch.count, &bits);
+    return bits < (UINT64_C(1) << 63) / STA_MINIBATCH_ROWS;
 }
 
 static void sum_by_number(const struct sta_agg_call *call, const struct sta_agg_input *input)
@@ -112,19 +114,13 @@ static void sum_by_number(const struct sta_agg_call *call, const struct sta_agg_
         sum_add(sta_agg_state_of_group(call, input, g), sums[0][g - input->low_group]);
 }
 
-static void sum_of_one_group(const struct sta_agg_call *call, const struct sta_agg_input *input)
-{
-    __int128 total = 0;
-    for (uint32_t i = 0; i < input->minibatch.count; i++)
-        total += (int64_t)input->values[i];
-    sum_add(sta_agg_state_of_group(call, input, input->low_group), total);
-}
-
 static void update_sum(const struct sta_agg_call *call, const struct sta_agg_input *input)
 {
-    if (input->low_group == input->high_group)
-        sum_of_one_group(call, input);
-    else if (sta_agg_has_few_groups(input) && add_up_in_a_word(input))
+    uint64_t sum;
+    const bool small = sta_agg_has_few_groups(input) && add_up_in_a_word(input, &sum);
+    if (small && input->low_group == input->high_group)
+        sum_add(sta_agg_state_of_group(call, input, input->low_group), (int64_t)sum);
+    else if (small)
         sum_by_number(call, input);
     else
         for (uint32_t i = 0; i < input->minibatch.count; i++)

@@ -94,7 +94,7 @@ struct sta_pipeline_state_order {
 };
 STA_MUSTCHECK int sta_pipeline_state_order(struct sta_pipeline_state *state,
                                            struct sta_pipeline_state_order *order, struct sta_error *err);
-/** A column of the store, by number of the row in its part; of events. */
+/** A column of the store, by number of the row in the vectors; of events. */
 STA_MUSTCHECK int sta_pipeline_state_physical(struct sta_pipeline_state *state, uint32_t column,
                                               const struct sta_column_values **values, struct sta_error *err);
 /** Number of a row of the vectors in its part. */

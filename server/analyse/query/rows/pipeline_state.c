@@ -1,8 +1,8 @@
 /* One thread's view of a part: which rows are left, and the executors over them.
  *
  * DESIGN.  Filters narrow a list of row numbers; the vectors stay those of the whole part, so that dense
- * filters cost no copies.  Once few rows are left, columns are gathered: from then on a vector holds the rows
- * that are left alone, and only columns that are asked for are copied. */
+ * filters cost no copies.  Once few rows are left, a vector holds those alone: of events only their values
+ * are read from then on, and columns of a materialized result are gathered when they are asked for. */
 #include "analyse/query/rows/pipeline.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static int cast_column(struct state *state, uint32_t column, struct sta_vector *
     if (state->casts[column] == NULL)
         state->casts[column] = sta_evaluator_create();
     return sta_program_run(trace->map[column].program, state->casts[column],
-                           sta_column_reader_block(state->reader)->rows, sta_column_reader_get, state->reader,
+                           sta_column_reader_rows(state->reader), sta_column_reader_get, state->reader,
                            vector, err);
 }
 
@@ -105,7 +105,7 @@ static int gather_column(struct state *state, uint32_t column, struct gathered *
 static int base_column(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
 {
     struct state *state = context;
-    if (!state->gathering)
+    if (!state->gathering || state->pipeline->events != NULL)
         return part_column(state, column, vector, err);
     struct gathered *gathered = &state->columns[column];
     if (gathered->serial != state->serial) {
@@ -215,6 +215,8 @@ void sta_pipeline_state_compact(struct sta_pipeline_state *public)
     }
     state->gathering = true;
     state->serial++;
+    if (state->pipeline->events != NULL)
+        sta_column_reader_narrow(state->reader, state->kept_rows, public->count);
     public->selected = NULL;
     seek_frames(state, public->count);
 }
@@ -262,7 +264,7 @@ static int test_rows(struct state *state, struct sta_error *err)
     bool known;
     if (public->count == 0 || (!filters && state->window.count == 0 && state->required == NULL))
         return 0;
-    memset(state->marks, 1, sta_column_reader_block(state->reader)->rows);
+    memset(state->marks, 1, sta_column_reader_rows(state->reader));
     int rc = sta_column_reader_test(state->reader, &state->window, state->marks, &known, err);
     if (rc == 0 && state->required != NULL)
         rc = sta_column_reader_test(state->reader, state->required, state->marks, &known, err);
@@ -395,9 +397,9 @@ static int order_of_events(struct state *state, struct sta_error *err)
     if (rc == 0)
         rc = sta_column_reader_physical(state->reader, STA_COLUMN_CHUNK, &chunks, err);
     for (uint32_t i = 0; rc == 0 && i < state->public.rows; i++) {
-        uint32_t row = sta_pipeline_state_part_row(&state->public, i);
-        state->at[i] = ts->integers[row];
-        state->place[i] = sta_events_place(ranks, block, chunks->codes[row], row);
+        state->at[i] = ts->integers[i];
+        state->place[i] =
+            sta_events_place(ranks, block, chunks->codes[i], sta_pipeline_state_part_row(&state->public, i));
     }
     return rc;
 }

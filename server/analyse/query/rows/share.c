@@ -1,7 +1,4 @@
-/* Queries that several ranks work on: the question as bytes, and the work on a stripe of it.
- *
- * DESIGN.  The bytes say what the request says, not what was planned: every rank makes the same plan of it,
- * against the same version and presets. */
+/* Queries that several ranks work on: the question as bytes, and the work on a stripe of it. */
 #include "analyse/query/rows/share.h"
 
 #include <stdlib.h>
@@ -9,20 +6,20 @@
 
 #include "analyse/analyse.h"
 #include "analyse/query/rows/stages.h"
+#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 /* ---- the question as bytes */
 
 static void put_query(struct sta_buffer *out, const struct sta_query *query)
 {
+    sta_put_u32(out, STA_SHARED_GROUPS);
     sta_put_u64(out, sta_presets_fingerprint(query->presets));
     sta_put_varint(out, query->trace_count);
     for (size_t i = 0; i < query->trace_count; i++) {
         const char *label = query->traces[i].label != NULL ? query->traces[i].label : "";
-        const char *trace = sta_snapshot_trace(query->traces[i].snapshot);
         sta_put_block(out, label, strlen(label));
-        sta_put_block(out, trace, strlen(trace));
-        sta_put_u64(out, sta_snapshot_info(query->traces[i].snapshot)->version);
+        sta_shared_put_trace(out, query->traces[i].snapshot);
     }
     sta_document_put(out, query->request);
 }
@@ -93,18 +90,13 @@ struct work {
 static int open_trace(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
                       struct sta_error *err)
 {
-    size_t label_length, id_length;
-    char id[STA_TRACE_ID_SIZE] = "";
+    size_t length;
     struct sta_query_trace *trace = &work->traces[work->query.trace_count];
-    const char *label = sta_get_block(in, &label_length), *given = sta_get_block(in, &id_length);
-    const uint64_t version = sta_get_u64(in);
-    if (in->failed || id_length != STA_TRACE_ID_SIZE - 1)
-        return sta_fail(err, STA_ECORRUPT, "a question of another rank makes no sense");
-    memcpy(id, given, id_length);
-    int status = host->open(host->context, id, version, &trace->snapshot, err);
+    const char *label = sta_get_block(in, &length);
+    int status = label != NULL ? sta_shared_get_trace(host, in, &trace->snapshot, err) : sta_shared_fail(err);
     if (status != STA_OK)
         return status;
-    trace->label = sta_arena_copy(&work->memory, label, label_length);
+    trace->label = sta_arena_copy(&work->memory, label, length);
     work->query.trace_count++;
     return STA_OK;
 }
@@ -115,7 +107,7 @@ static int read_question(const struct sta_share_host *host, struct sta_cursor *i
     int status = host->find_presets(host->context, sta_get_u64(in), &work->query.presets, err);
     const uint64_t count = sta_get_varint(in);
     if (status == STA_OK && count > (uint64_t)(in->end - in->at))
-        status = sta_fail(err, STA_ECORRUPT, "a question of another rank makes no sense");
+        status = sta_shared_fail(err);
     if (status != STA_OK)
         return status;
     work->traces = sta_alloc_array(count, sizeof *work->traces);
@@ -125,7 +117,7 @@ static int read_question(const struct sta_share_host *host, struct sta_cursor *i
     if (status == STA_OK)
         work->query.request = sta_document_get(in, &work->memory);
     if (status == STA_OK && work->query.request == NULL)
-        status = sta_fail(err, STA_ECORRUPT, "a question of another rank makes no sense");
+        status = sta_shared_fail(err);
     work->query.spill_folder = host->spill_folder;
     return status;
 }
@@ -162,9 +154,9 @@ static int run(const struct work *work, const struct sta_stripe *stripe, const s
     return status;
 }
 
-int sta_share_work(const struct sta_share_host *host, struct sta_cursor *question,
-                   const struct sta_stripe *stripe, const struct sta_budget *budget, struct sta_buffer *state,
-                   struct sta_error *err)
+int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *question,
+                          const struct sta_stripe *stripe, const struct sta_budget *budget,
+                          struct sta_buffer *state, struct sta_error *err)
 {
     struct work work = {.query = {.trace_count = 0}};
     int status = read_question(host, question, &work, err);

@@ -214,7 +214,7 @@ int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipelin
     }
     for (uint32_t i = 0; i < state->count; i++) {
         const uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        const uint32_t rank = keys->of_code[threads->codes[sta_pipeline_state_part_row(state, row)] + 1];
+        const uint32_t rank = keys->of_code[threads->codes[row] + 1];
         scratch->ranks[row] = rank;
         scratch->missing[row] = rank == STA_NO_CODE;
         any |= scratch->missing[row];

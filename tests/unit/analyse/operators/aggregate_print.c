@@ -2,6 +2,7 @@
 #include "aggregate_print.h"
 
 #include <math.h>
+#include <string.h>
 
 void model_print_int(struct sta_buffer *text, int64_t value)
 {
@@ -20,6 +21,15 @@ void model_print_missing(struct sta_buffer *text)
     sta_put(text, " -", 2);
 }
 
+/* As digits they would take a third of the test's time. */
+static void put_bits(struct sta_buffer *text, double value)
+{
+    uint64_t bits;
+    value += 0.0; /* zero has one text, whatever its sign */
+    memcpy(&bits, &value, sizeof bits);
+    sta_put_uint(text, bits);
+}
+
 void model_print_number(struct sta_buffer *text, enum sta_aggregate aggregate, double value)
 {
     bool rounded = aggregate == STA_AGGREGATE_STD || aggregate == STA_AGGREGATE_VAR;
@@ -27,7 +37,7 @@ void model_print_number(struct sta_buffer *text, enum sta_aggregate aggregate, d
     if (rounded)
         sta_put_char(text, '~');
     if (isfinite(value))
-        sta_put_double(text, value);
+        put_bits(text, value);
     else
         sta_put_char(text, '-');
 }

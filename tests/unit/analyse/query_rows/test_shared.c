@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "../made_trace.h"
-#include "analyse/exec/peers.h"
+#include "../peers.h"
 #include "asked.h"
 #include "common/memory.h"
-
-#define PEERS 4
 
 static const struct made_event events[] = {
     {"b.pfw", 0, 5, "open", "posix", "n1", "/f/b", 10, 10, {{0}}},
@@ -20,66 +18,6 @@ static const struct made_event events[] = {
     {"a.pfw", 20, 8, "write", "posix", "n2", "/f/a", 11, 11, {{"ret", NULL, 200}}},
     {"a.pfw", 30, 7, "compute", "ai_framework", "n2", NULL, 11, 12, {{"note", "x", 0}}},
 };
-
-/* Processes that are none: each question is worked on where it is asked. */
-struct peers {
-    const struct asked *asked;
-    struct sta_snapshot *snapshot;
-    struct sta_buffer question, states[PEERS];
-    int status[PEERS]; /* by rank: how its work ends; 0: by itself */
-    unsigned asked_count, ended;
-};
-
-static int open_version(void *context, const char *trace, uint64_t version, struct sta_snapshot **snapshot,
-                        struct sta_error *err)
-{
-    const struct peers *peers = context;
-    cr_assert_str_eq(trace, sta_snapshot_trace(peers->snapshot));
-    cr_assert_eq(version, sta_snapshot_info(peers->snapshot)->version);
-    *snapshot = sta_snapshot_retain(peers->snapshot);
-    return STA_OK;
-}
-
-static int find_presets(void *context, uint64_t fingerprint, struct sta_presets **presets,
-                        struct sta_error *err)
-{
-    const struct peers *peers = context;
-    cr_assert_eq(fingerprint, sta_presets_fingerprint(peers->asked->presets));
-    *presets = sta_presets_retain(peers->asked->presets);
-    return STA_OK;
-}
-
-static struct sta_shared *ask(void *context, const struct sta_buffer *question,
-                              const struct sta_budget *budget)
-{
-    struct peers *peers = context;
-    sta_buffer_clear(&peers->question);
-    sta_put(&peers->question, question->data, question->size);
-    peers->asked_count++;
-    return (struct sta_shared *)peers;
-}
-
-static int take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
-                struct sta_cursor *state, struct sta_error *err)
-{
-    struct peers *peers = (struct peers *)shared;
-    const struct sta_share_host host = {peers, open_version, find_presets, NULL};
-    const struct sta_stripe stripe = {rank, PEERS, 1};
-    const unsigned char *bytes = (const unsigned char *)peers->question.data;
-    struct sta_cursor question = {.at = bytes, .end = bytes + peers->question.size};
-    if (peers->status[rank] != STA_OK)
-        return sta_fail(err, peers->status[rank], "as the test wants it");
-    sta_buffer_clear(&peers->states[rank]);
-    int status = sta_share_work(&host, &question, &stripe, budget, &peers->states[rank], err);
-    bytes = (const unsigned char *)peers->states[rank].data;
-    *state = (struct sta_cursor){.at = bytes, .end = bytes + peers->states[rank].size};
-    return status;
-}
-
-static void end(struct sta_shared *shared)
-{
-    ((struct peers *)shared)->ended++;
-}
 
 static const char *const requests[] = {
     "{\"group_by\": [\"func_name\"], \"aggregate\": {\"n\": \"count()\", \"m\": \"median(dur)\", \"u\": "
@@ -96,30 +34,25 @@ struct fixture {
     struct made_trace trace;
     struct asked asked;
     struct peers peers;
-    struct sta_peers calls;
     char *alone[STA_COUNT_OF(requests)];
 };
 
 static void fixture_init(struct fixture *fixture)
 {
-    *fixture = (struct fixture){.peers = {.asked = &fixture->asked}};
     made_trace_init(&fixture->trace, events, STA_COUNT_OF(events), 1, 3);
     asked_init(&fixture->asked);
     asked_add(&fixture->asked, "run", fixture->trace.snapshot);
     for (size_t i = 0; i < STA_COUNT_OF(requests); i++)
         fixture->alone[i] = asked_rows(&fixture->asked, requests[i]);
-    fixture->peers.snapshot = fixture->trace.snapshot;
-    fixture->calls = (struct sta_peers){PEERS, 1, &fixture->peers, ask, take, end};
-    fixture->asked.budget.peers = &fixture->calls;
+    peers_init(&fixture->peers, PEERS, fixture->asked.presets, fixture->trace.snapshot);
+    fixture->asked.budget.peers = &fixture->peers.calls;
 }
 
 static void fixture_fini(struct fixture *fixture)
 {
     for (size_t i = 0; i < STA_COUNT_OF(requests); i++)
         free(fixture->alone[i]);
-    for (unsigned rank = 0; rank < PEERS; rank++)
-        sta_buffer_fini(&fixture->peers.states[rank]);
-    sta_buffer_fini(&fixture->peers.question);
+    peers_fini(&fixture->peers);
     asked_fini(&fixture->asked);
     made_trace_fini(&fixture->trace);
 }
@@ -172,16 +105,12 @@ Test(query_shared, bytes_that_are_no_question_are_refused)
     struct fixture fixture;
     fixture_init(&fixture);
     char *rows = asked_rows(&fixture.asked, requests[0]);
-    const struct sta_share_host host = {&fixture.peers, open_version, find_presets, NULL};
-    const struct sta_stripe stripe = {1, PEERS, 1};
-    const unsigned char *bytes = (const unsigned char *)fixture.peers.question.data;
-    for (size_t size = sizeof(uint64_t); size < fixture.peers.question.size; size++) {
-        struct sta_cursor cut = {.at = bytes, .end = bytes + size};
+    for (size_t size = 0; size < fixture.peers.question.size; size++) {
         struct sta_buffer state = {0};
         struct sta_error err = STA_ERROR_INIT;
-        if (size < sizeof(uint64_t) + 20) /* within what the test's own calls look at: the trace's id */
+        if (size >= 4 && size < 40) /* within what the test's own calls look at: fingerprint and trace */
             continue;
-        int status = sta_share_work(&host, &cut, &stripe, &fixture.asked.budget, &state, &err);
+        int status = peers_work(&fixture.peers, size, 1, &fixture.asked.budget, &state, &err);
         cr_assert_eq(status, STA_ECORRUPT, "%zu bytes: %d %s", size, status, err.text);
         sta_buffer_fini(&state);
     }

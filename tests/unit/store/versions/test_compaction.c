@@ -136,8 +136,8 @@ Test(compaction, merges_all_when_asked_to)
     sample_fini(&sample);
 }
 
-/* As an hourly refresh: 600 of them, with what the rule merges in between. */
-Test(compaction, keeps_refreshes_to_few_segments)
+/* 600 refreshes.  @between: with what the rule merges between them.  Return: the most segments at a time. */
+static unsigned refresh_often(bool between)
 {
     struct scratch_store scratch;
     struct sample sample;
@@ -154,7 +154,8 @@ Test(compaction, keeps_refreshes_to_few_segments)
         sample_write(&sample, writer, 1, wanted);
         cr_assert_eq(sta_writer_publish(writer, &err), STA_OK, "%s", err.text);
         wanted[s] = false;
-        compact(&scratch, false);
+        if (between)
+            compact(&scratch, false);
         most = STA_MAX(most, segments_of(&scratch));
         struct sta_snapshot *base = scratch_snapshot(&scratch);
         cr_assert_eq(sta_writer_begin(scratch.store, scratch.trace, base, NULL, &options, &writer, &err),
@@ -162,7 +163,6 @@ Test(compaction, keeps_refreshes_to_few_segments)
         sta_snapshot_release(base);
     }
     sta_writer_abort(writer);
-    cr_assert_lt(most, 40, "%u segments", most);
     sample.merged = true;
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
     sample_check(&sample, snapshot, NULL);
@@ -170,6 +170,20 @@ Test(compaction, keeps_refreshes_to_few_segments)
     scratch_close(&scratch);
     sample_fini(&sample);
     free(wanted);
+    return most;
+}
+
+/* As an hourly refresh. */
+Test(compaction, keeps_refreshes_to_few_segments)
+{
+    const unsigned most = refresh_often(true);
+    cr_assert_lt(most, 40, "%u segments", most);
+}
+
+Test(compaction, refreshes_without_a_pause_merge_themselves)
+{
+    const unsigned most = refresh_often(false);
+    cr_assert_lt(most, 60, "%u segments", most);
 }
 
 Test(compaction, cancelled_at_any_step_leaves_nothing)

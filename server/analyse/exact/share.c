@@ -1,0 +1,393 @@
+/* Asks and states as bytes.
+ *
+ * A state is: values of keys; kinds by number; contributions, each with its accumulators; tallies; groups of
+ * files; groups of sums.  All but the last are taken at once.  The sums wait until rows are known. */
+#include "analyse/exact/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/sources/shared.h"
+#include "common/memory.h"
+
+static const char WHAT[] = "the share of another rank";
+
+/* What one of the others has sent, in our terms. */
+struct part {
+    struct sta_cursor sums; /* at its groups; nothing: it has sent none */
+    uint32_t *keys;         /* by key there; NULL: the same */
+    uint32_t *kinds;        /* by number there */
+    uint32_t key_count, kind_count;
+};
+
+struct sta_exact_shared {
+    const struct sta_budget *budget;
+    struct sta_shared *question;
+    struct sta_time_range *ranges; /* by rank */
+    struct part *parts;            /* likewise */
+};
+
+/* ---- the ask as bytes */
+
+static void put_question(struct sta_buffer *out, const struct sta_question *question)
+{
+    sta_put_u64(out, sta_presets_fingerprint(question->presets));
+    sta_shared_put_trace(out, question->snapshot);
+    sta_shared_put_text(out, question->preset);
+    sta_shared_put_text(out, question->filter);
+    sta_put_varint(out, question->filters);
+    sta_put_varint(out, question->has_from);
+    sta_shared_put_number(out, question->from);
+    sta_put_varint(out, question->has_to);
+    sta_shared_put_number(out, question->to);
+}
+
+static void put_ask(struct sta_buffer *out, const struct sta_exact_ask *ask)
+{
+    sta_put_u32(out, STA_SHARED_EXACT);
+    put_question(out, ask->bound->question);
+    sta_shared_put_text(out, ask->by);
+    sta_put_u64(out, (uint64_t)ask->bins.g);
+    sta_put_u64(out, (uint64_t)ask->bins.first);
+    sta_put_u64(out, ask->bins.count);
+    sta_put_u64(out, (uint64_t)ask->bins.from);
+    sta_put_u64(out, (uint64_t)ask->bins.to);
+    sta_put_varint(out, ask->wants);
+    sta_put_varint(out, ask->count_bins);
+    sta_put_varint(out, ask->layers != NULL);
+    for (size_t l = 0; ask->layers != NULL && l < ask->bound->preset->layer_count; l++)
+        sta_put_varint(out, ask->layers[l]);
+}
+
+static bool ask_others(struct sta_exact_shared *shared, const struct sta_exact_ask *ask)
+{
+    const struct sta_peers *peers = shared->budget->peers;
+    struct sta_buffer bytes;
+    sta_buffer_init(&bytes);
+    put_ask(&bytes, ask);
+    shared->question = bytes.failed ? NULL : peers->ask(peers->context, &bytes, shared->budget);
+    sta_buffer_fini(&bytes);
+    return shared->question != NULL;
+}
+
+struct sta_exact_shared *sta_exact_share(const struct sta_exact_ask *ask, const struct sta_budget *budget)
+{
+    if (budget->peers == NULL)
+        return NULL;
+    const unsigned count = budget->peers->count;
+    const struct sta_scan scan = sta_exact_scan(ask);
+    struct sta_exact_shared *shared = sta_alloc(sizeof *shared);
+    shared->budget = budget;
+    shared->ranges = sta_alloc_array(count, sizeof *shared->ranges);
+    shared->parts = sta_alloc_array(count, sizeof *shared->parts);
+    if (sta_time_ranges(&scan, count, budget->peers->most, budget->account, shared->ranges) &&
+        ask_others(shared, ask))
+        return shared;
+    sta_exact_shared_end(shared);
+    return NULL;
+}
+
+void sta_exact_shared_end(struct sta_exact_shared *shared)
+{
+    if (shared == NULL)
+        return;
+    for (unsigned rank = 0; rank < shared->budget->peers->count; rank++) {
+        sta_account_free(shared->budget->account, shared->parts[rank].keys);
+        sta_account_free(shared->budget->account, shared->parts[rank].kinds);
+    }
+    if (shared->question != NULL)
+        shared->budget->peers->end(shared->question);
+    free(shared->ranges);
+    free(shared->parts);
+    free(shared);
+}
+
+unsigned sta_exact_shared_count(const struct sta_exact_shared *shared)
+{
+    return shared != NULL ? shared->budget->peers->count : 1;
+}
+
+struct sta_time_range sta_exact_shared_range(const struct sta_exact_shared *shared, unsigned rank)
+{
+    return shared != NULL ? shared->ranges[rank] : STA_ALL_TIME;
+}
+
+/* ---- states: what is put and what is taken, one beside the other */
+
+static void put_contributions(const struct sta_intake *intake, struct sta_buffer *out)
+{
+    const struct sta_contribution_counts counts = sta_contributions_count(intake->contributions);
+    sta_put_varint(out, counts.accumulators);
+    sta_put_varint(out, counts.contributions);
+    for (uint32_t c = 0; c < counts.contributions; c++) {
+        const struct sta_contribution *contribution = sta_contributions_at(intake->contributions, c);
+        sta_put_varint(out, contribution->kind->number);
+        sta_put_varint(out, contribution->thread);
+        sta_put_varint(out, contribution->key);
+        sta_put_varint(out, contribution->count);
+        for (uint32_t i = 0; i < contribution->count; i++)
+            sta_put_varint(out, contribution->accumulators[i]);
+    }
+}
+
+/* A missing key has no value. */
+static bool key_of(void *context, uint32_t theirs, uint32_t *key)
+{
+    const struct part *part = context;
+    const bool mapped = part->keys != NULL && theirs != STA_NO_CODE;
+    *key = theirs;
+    if (mapped && theirs < part->key_count)
+        *key = part->keys[theirs];
+    return !mapped || theirs < part->key_count;
+}
+
+/* Makes the contribution here, and finds out which accumulators are which. */
+static int take_contribution(struct sta_cursor *in, const struct part *part, const struct sta_intake *intake,
+                             uint32_t *accumulator_of, uint32_t accumulators, struct sta_error *err)
+{
+    const uint64_t kind = sta_shared_get_index(in, part->kind_count);
+    const uint64_t thread = sta_shared_get_index(in, (uint64_t)intake->entities->thread_count + 1);
+    const uint64_t theirs = sta_shared_get_index(in, (uint64_t)UINT32_MAX + 1);
+    const uint64_t count = sta_get_varint(in);
+    uint32_t key, number;
+    if (in->failed || !key_of((void *)part, (uint32_t)theirs, &key))
+        return sta_shared_fail(err);
+    int rc = sta_contributions_add(intake->contributions, sta_kinds_at(intake->kinds, part->kinds[kind]),
+                                   (uint32_t)thread, key, &number, err);
+    if (rc != 0)
+        return rc;
+    const struct sta_contribution *here = sta_contributions_at(intake->contributions, number);
+    if (here->count != count)
+        return sta_shared_fail(err);
+    for (uint32_t i = 0; i < here->count && !in->failed; i++)
+        accumulator_of[sta_shared_get_index(in, accumulators)] = here->accumulators[i];
+    return in->failed ? sta_shared_fail(err) : STA_OK;
+}
+
+static int take_contributions(struct sta_cursor *in, const struct part *part, const struct sta_intake *intake,
+                              uint32_t **accumulator_of, uint32_t *accumulators, struct sta_error *err)
+{
+    *accumulators = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
+    const uint64_t count = sta_get_varint(in);
+    if (in->failed || *accumulators > (size_t)(in->end - in->at))
+        return sta_shared_fail(err);
+    *accumulator_of = sta_account_alloc(intake->budget->account, (size_t)*accumulators + 1,
+                                        sizeof **accumulator_of, WHAT, err);
+    int rc = *accumulator_of != NULL ? STA_OK : err->status;
+    if (rc == 0)
+        memset(*accumulator_of, 0xff, ((size_t)*accumulators + 1) * sizeof **accumulator_of);
+    for (uint64_t c = 0; rc == 0 && c < count; c++)
+        rc = take_contribution(in, part, intake, *accumulator_of, *accumulators, err);
+    return rc;
+}
+
+static int take_kinds(struct sta_cursor *in, struct part *part, struct sta_intake *intake,
+                      struct sta_error *err)
+{
+    const uint64_t count = sta_get_varint(in);
+    if (in->failed || count > (uint64_t)(in->end - in->at))
+        return sta_shared_fail(err);
+    part->kinds =
+        sta_account_alloc(intake->budget->account, (size_t)count + 1, sizeof *part->kinds, WHAT, err);
+    if (part->kinds == NULL)
+        return err->status;
+    for (; part->kind_count < count; part->kind_count++) {
+        const struct sta_kind *kind = sta_kinds_get(intake->kinds, in, err);
+        if (kind == NULL)
+            return err->status;
+        part->kinds[part->kind_count] = kind->number;
+    }
+    return STA_OK;
+}
+
+static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, struct sta_tallies *tallies,
+                        const uint32_t *accumulator_of, uint32_t count, struct sta_error *err)
+{
+    struct sta_account *account = intake->budget->account;
+    uint32_t *accumulators = sta_account_alloc(account, (size_t)count + 1, sizeof *accumulators, WHAT, err);
+    struct sta_exact_measure *measures =
+        accumulators == NULL ? NULL
+                             : sta_account_alloc(account, (size_t)count + 1, sizeof *measures, WHAT, err);
+    struct sta_tally tally = {.accumulators = accumulators, .measures = measures};
+    int rc = measures != NULL ? STA_OK : err->status;
+    while (rc == 0 && in->at < in->end) {
+        rc = sta_tally_get(in, accumulator_of, count, intake->bins, &tally, err);
+        if (rc == 0)
+            rc = sta_tallies_take(tallies, &tally, err);
+        if (rc == 0)
+            rc = sta_budget_check(intake->budget, err);
+    }
+    sta_account_free(account, measures);
+    sta_account_free(account, accumulators);
+    return rc;
+}
+
+static int take_tallies(struct sta_cursor *in, const struct part *part, const struct sta_intake *intake,
+                        struct sta_tallies *tallies, struct sta_error *err)
+{
+    uint32_t *accumulator_of = NULL, count = 0;
+    size_t size = 0;
+    int rc = take_contributions(in, part, intake, &accumulator_of, &count, err);
+    const char *bytes = rc == 0 ? sta_get_block(in, &size) : NULL;
+    if (rc == 0 && bytes == NULL)
+        rc = sta_shared_fail(err);
+    const unsigned char *begin = (const unsigned char *)bytes;
+    struct sta_cursor put = {.at = begin, .end = begin + (rc == 0 ? size : 0)};
+    if (rc == 0)
+        rc = read_tallies(&put, intake, tallies, accumulator_of, count, err);
+    sta_account_free(intake->budget->account, accumulator_of);
+    return rc;
+}
+
+static int take_files(struct sta_cursor *in, struct part *part, struct sta_intake *intake,
+                      struct sta_error *err)
+{
+    if (!(intake->ask->wants & STA_WANT_FILES))
+        return STA_OK;
+    const struct sta_files_names names = {.layer_count = (uint32_t)intake->ask->bound->preset->layer_count,
+                                          .file_count = intake->entities->file_count,
+                                          .bin_count = intake->bins->count,
+                                          .key_of = key_of,
+                                          .context = part};
+    return sta_files_take_other(&intake->files, in, &names, err);
+}
+
+int sta_exact_put_state(struct sta_intake *intake, const struct sta_buffer *tallies, struct sta_buffer *state,
+                        struct sta_error *err)
+{
+    int rc = tallies->failed ? sta_fail(err, STA_ELIMIT, "memory ran out for %s", WHAT) : STA_OK;
+    sta_exact_keys_put_values(intake->keys, state);
+    sta_kinds_put(intake->kinds, state);
+    put_contributions(intake, state);
+    sta_put_block(state, tallies->data, tallies->size);
+    if (rc == 0 && intake->ask->wants & STA_WANT_FILES)
+        rc = sta_files_put(&intake->files, state, err);
+    if (rc == 0)
+        rc = sta_additive_put(&intake->additive, state, err);
+    return rc == 0 && state->failed ? sta_fail(err, STA_ELIMIT, "memory ran out for %s", WHAT) : rc;
+}
+
+int sta_exact_shared_take(struct sta_exact_shared *shared, unsigned rank, struct sta_intake *intake,
+                          struct sta_tallies *tallies, struct sta_error *err)
+{
+    struct part *part = &shared->parts[rank];
+    struct sta_cursor in;
+    int rc = shared->budget->peers->take(shared->question, rank, shared->budget, &in, err);
+    if (rc == 0)
+        rc = sta_exact_keys_get_values(intake->keys, &in, shared->budget->account, &part->keys,
+                                       &part->key_count, err);
+    if (rc == 0)
+        rc = take_kinds(&in, part, intake, err);
+    if (rc == 0)
+        rc = take_tallies(&in, part, intake, tallies, err);
+    if (rc == 0)
+        rc = take_files(&in, part, intake, err);
+    if (rc == 0)
+        part->sums = in;
+    return rc;
+}
+
+/* ---- sums */
+
+struct translation {
+    const struct part *part;
+    sta_additive_add add;
+    void *context;
+};
+
+static int add_translated(void *context, uint32_t signature, uint32_t key, size_t bin,
+                          const struct sta_additive_sums *sums, struct sta_error *err)
+{
+    const struct translation *to = context;
+    uint32_t here;
+    if (signature >= to->part->kind_count || !key_of((void *)to->part, key, &here))
+        return sta_shared_fail(err);
+    return to->add(to->context, to->part->kinds[signature], here, bin, sums, err);
+}
+
+int sta_exact_shared_each(const struct sta_exact_shared *shared, const struct sta_additive *additive,
+                          sta_additive_add add, void *context, struct sta_error *err)
+{
+    int rc = STA_OK;
+    for (unsigned rank = 1; rc == 0 && rank < sta_exact_shared_count(shared); rank++) {
+        struct translation to = {&shared->parts[rank], add, context};
+        if (to.part->sums.at != NULL)
+            rc = sta_additive_each_other(additive, to.part->sums, add_translated, &to, err);
+    }
+    return rc;
+}
+
+/* ---- work for another process */
+
+struct work {
+    struct sta_question question;
+    struct sta_presets *presets;
+    struct sta_snapshot *snapshot;
+    struct sta_bound_question bound;
+    struct sta_exact_ask ask;
+    bool *layers;
+    struct sta_arena memory;
+};
+
+static int read_question(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
+                         struct sta_error *err)
+{
+    struct sta_question *question = &work->question;
+    int rc = host->find_presets(host->context, sta_get_u64(in), &work->presets, err);
+    if (rc == 0)
+        rc = sta_shared_get_trace(host, in, &work->snapshot, err);
+    if (rc != 0)
+        return rc;
+    question->presets = work->presets;
+    question->snapshot = work->snapshot;
+    question->preset = sta_shared_get_text(in, &work->memory);
+    question->filter = sta_shared_get_text(in, &work->memory);
+    question->filters = sta_shared_get_index(in, 2);
+    question->has_from = sta_shared_get_index(in, 2);
+    question->from = sta_shared_get_number(in);
+    question->has_to = sta_shared_get_index(in, 2);
+    question->to = sta_shared_get_number(in);
+    if (in->failed || question->preset == NULL)
+        return sta_shared_fail(err);
+    return sta_question_bind(&work->bound, question, err);
+}
+
+static int read_ask(struct sta_cursor *in, struct work *work, struct sta_error *err)
+{
+    struct sta_exact_ask *ask = &work->ask;
+    const size_t layers = work->bound.preset->layer_count;
+    ask->bound = &work->bound;
+    ask->by = sta_shared_get_text(in, &work->memory);
+    ask->bins.g = (int64_t)sta_get_u64(in);
+    ask->bins.first = (int64_t)sta_get_u64(in);
+    ask->bins.count = sta_get_u64(in);
+    ask->bins.from = (int64_t)sta_get_u64(in);
+    ask->bins.to = (int64_t)sta_get_u64(in);
+    ask->wants = (unsigned)sta_shared_get_index(in, STA_WANT_ALL + 1);
+    ask->count_bins = sta_shared_get_index(in, 2);
+    if (sta_shared_get_index(in, 2) != 0)
+        ask->layers = work->layers = sta_alloc_array(layers + 1, sizeof *work->layers);
+    for (size_t l = 0; work->layers != NULL && l < layers; l++)
+        work->layers[l] = sta_shared_get_index(in, 2);
+    const bool sound = !in->failed && ask->bins.g > 0 && ask->bins.count < UINT32_MAX && ask->bins.first >= 0;
+    return sound ? STA_OK : sta_shared_fail(err);
+}
+
+int sta_exact_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+                         const struct sta_stripe *stripe, const struct sta_budget *budget,
+                         struct sta_buffer *state, struct sta_error *err)
+{
+    struct work work = {.question = {.snapshot = NULL}};
+    int rc = read_question(host, question, &work, err);
+    if (rc == 0)
+        rc = read_ask(question, &work, err);
+    if (rc == 0)
+        rc = sta_exact_gather(&work.ask, stripe, budget, state, err);
+    sta_question_release(&work.bound);
+    sta_snapshot_release(work.snapshot);
+    if (work.presets != NULL)
+        sta_presets_release(work.presets);
+    free(work.layers);
+    sta_arena_fini(&work.memory);
+    return rc;
+}

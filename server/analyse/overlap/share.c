@@ -1,0 +1,160 @@
+/* Requests and parts of an overlap as bytes between processes. */
+#include "analyse/overlap/share.h"
+
+#include <stdlib.h>
+
+#include "analyse/exec/budget.h"
+#include "analyse/sources/shared.h"
+#include "common/memory.h"
+
+struct sta_overlap_shared {
+    const struct sta_budget *budget;
+    struct sta_shared *question;
+    struct sta_time_range *ranges; /* by rank */
+};
+
+/* ---- the process that asks */
+
+static void put_request(struct sta_buffer *out, const struct sta_overlap_question *question)
+{
+    sta_put_u32(out, STA_SHARED_OVERLAP);
+    sta_put_u64(out, sta_presets_fingerprint(question->presets));
+    sta_shared_put_trace(out, question->snapshot);
+    sta_shared_put_text(out, question->label);
+    sta_shared_put_text(out, question->trace_preset);
+    sta_document_put(out, question->request);
+}
+
+static bool ask_others(struct sta_overlap_shared *shared, const struct sta_overlap_question *question)
+{
+    const struct sta_peers *peers = shared->budget->peers;
+    struct sta_buffer bytes;
+    sta_buffer_init(&bytes);
+    put_request(&bytes, question);
+    shared->question = bytes.failed ? NULL : peers->ask(peers->context, &bytes, shared->budget);
+    sta_buffer_fini(&bytes);
+    return shared->question != NULL;
+}
+
+static bool can_be_shared(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants)
+{
+    return binding->budget->peers != NULL && wants->take == NULL && !wants->exposure &&
+           wants->accumulator_count == 0 && binding->request->question->set_count == 0 &&
+           binding->request->call == STA_OVERLAP_TOTALS && sta_overlap_follows_threads(binding->request);
+}
+
+struct sta_overlap_shared *sta_overlap_share(const struct sta_overlap_binding *binding,
+                                             const struct sta_overlap_wants *wants)
+{
+    const struct sta_budget *budget = binding->budget;
+    if (!can_be_shared(binding, wants))
+        return NULL;
+    const struct sta_scan scan = sta_overlap_scan(binding->request);
+    struct sta_overlap_shared *shared = sta_alloc(sizeof *shared);
+    shared->budget = budget;
+    shared->ranges = sta_alloc_array(budget->peers->count, sizeof *shared->ranges);
+    if (sta_time_ranges(&scan, budget->peers->count, budget->peers->most, budget->account, shared->ranges) &&
+        ask_others(shared, binding->request->question))
+        return shared;
+    sta_overlap_shared_end(shared);
+    return NULL;
+}
+
+void sta_overlap_shared_end(struct sta_overlap_shared *shared)
+{
+    if (shared == NULL)
+        return;
+    if (shared->question != NULL)
+        shared->budget->peers->end(shared->question);
+    free(shared->ranges);
+    free(shared);
+}
+
+unsigned sta_overlap_shared_count(const struct sta_overlap_shared *shared)
+{
+    return shared != NULL ? shared->budget->peers->count : 1;
+}
+
+struct sta_time_range sta_overlap_shared_range(const struct sta_overlap_shared *shared, unsigned rank)
+{
+    return shared != NULL ? shared->ranges[rank] : STA_ALL_TIME;
+}
+
+int sta_overlap_shared_take(struct sta_overlap_shared *shared, unsigned rank,
+                            const struct sta_overlap_binding *binding, struct sta_overlap_partial *partial,
+                            struct sta_error *err)
+{
+    struct sta_cursor state;
+    int rc = shared->budget->peers->take(shared->question, rank, shared->budget, &state, err);
+    return rc == 0 ? sta_overlap_partial_get(partial, binding, &state, err) : rc;
+}
+
+/* ---- the others */
+
+struct work {
+    struct sta_overlap_question question;
+    struct sta_presets *presets;
+    struct sta_overlap_request request;
+    struct sta_overlap_binding binding;
+    struct sta_overlap_partial partial;
+    struct sta_arena memory;
+};
+
+static int read_request(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
+                        struct sta_error *err)
+{
+    struct sta_overlap_question *question = &work->question;
+    int rc = host->find_presets(host->context, sta_get_u64(in), &work->presets, err);
+    if (rc == 0)
+        rc = sta_shared_get_trace(host, in, &question->snapshot, err);
+    if (rc != 0)
+        return rc;
+    question->presets = work->presets;
+    question->label = sta_shared_get_text(in, &work->memory);
+    question->trace_preset = sta_shared_get_text(in, &work->memory);
+    question->request = sta_document_get(in, &work->memory);
+    if (in->failed || question->request == NULL)
+        return sta_shared_fail(err);
+    return sta_overlap_request_read(&work->request, question, false, err);
+}
+
+static int gather(struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
+                  struct sta_error *err)
+{
+    const struct sta_overlap_wants wants = {.take = NULL};
+    const struct sta_scan scan = sta_overlap_scan(&work->request);
+    struct sta_time_range *ranges = sta_alloc_array(stripe->count, sizeof *ranges);
+    int rc = sta_time_ranges(&scan, stripe->count, STA_ALL_ROWS, budget->account, ranges)
+                 ? STA_OK
+                 : sta_fail(err, STA_EOUTDATED, "there is no memory for the list of row groups");
+    if (rc == 0)
+        rc = sta_overlap_binding_init(&work->binding, &work->request, budget, err);
+    if (rc == 0)
+        rc = sta_overlap_gather(&work->binding, &wants, ranges[stripe->own], &work->partial, err);
+    free(ranges);
+    return rc;
+}
+
+int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+                           const struct sta_stripe *stripe, const struct sta_budget *budget,
+                           struct sta_buffer *state, struct sta_error *err)
+{
+    struct work *work = sta_alloc(sizeof *work);
+    work->partial.account = budget->account;
+    int rc = read_request(host, question, work, err);
+    if (rc == 0)
+        rc = gather(work, stripe, budget, err);
+    if (rc == 0)
+        sta_overlap_partial_put(&work->partial, state);
+    if (rc == 0 && state->failed)
+        rc = sta_fail(err, STA_ELIMIT, "what a share of this overlap found does not fit the memory");
+    sta_overlap_partial_fini(&work->partial);
+    sta_overlap_binding_fini(&work->binding);
+    sta_overlap_request_release(&work->request);
+    sta_snapshot_release(work->question.snapshot);
+    if (work->presets != NULL)
+        sta_presets_release(work->presets);
+    sta_arena_fini(&work->memory);
+    free(work);
+    return rc;
+}
