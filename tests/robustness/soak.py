@@ -34,34 +34,58 @@ def expected(kind, body):
     return (400, 503) if unknown else (200, 429, "cut", *LIMITED)
 
 
+ASKED = REQUESTS + [("POST", "query", q) for q in [*MIXED, *LARGE.values()]]
+
+
 class Round:
     """clients that ask and leave until the requests of a round are through"""
 
-    def __init__(self, daemon, traces, seed, clients, requests):
-        self.daemon, self.traces, self.requests = daemon, traces, requests
-        self.statuses, self.unexpected, self.lock = {}, [], threading.Lock()
-        threads = [threading.Thread(target=self.client, args=(random.Random(f"{seed} {i}"),)) for i in range(clients)]
+    def __init__(self, daemon):
+        self.daemon, self.statuses, self.unexpected, self.lock = daemon, {}, [], threading.Lock()
+
+    def everything(self, traces, clients):
+        """each request of each trace once"""
+        pairs = iter([(trace, request) for request in ASKED for trace in traces])
+        self.run(clients, lambda client: self.take(pairs))
+
+    def some(self, traces, clients, seed, requests):
+        """@requests of each client, by chance; some leave early"""
+        self.run(clients, lambda client: self.by_chance(traces, random.Random(f"{seed} {client}"), requests))
+
+    def run(self, clients, client):
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(clients)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    def client(self, chance):
-        for _ in range(self.requests):
-            kind, trace = chance.choice(self.traces)
-            if chance.random() < 0.1:
-                with leaving(self.daemon, f"/api/v1/traces/{trace}/query?format=csv", {}) as connection:
-                    connection.recv(chance.randrange(1, 100000))
-                continue
-            method, path, body = chance.choice(REQUESTS + [("POST", "query", q) for q in [*MIXED, *LARGE.values()]])
-            try:
-                status, _, text = self.daemon.request(method, f"/api/v1/traces/{trace}/{path}", body)
-            except http.client.IncompleteRead:  # a long answer that met the limit when it was on its way: cut, and logged
-                status, text = "cut", b""
+    def take(self, pairs):
+        while True:
             with self.lock:
-                self.statuses[status] = self.statuses.get(status, 0) + 1
-                if status not in expected(kind, body):
-                    self.unexpected.append((kind, path, body, status, text[:200]))
+                pair = next(pairs, None)
+            if pair is None:
+                return
+            self.ask(*pair)
+
+    def by_chance(self, traces, chance, requests):
+        for _ in range(requests):
+            trace = chance.choice(traces)
+            if chance.random() < 0.1:
+                with leaving(self.daemon, f"/api/v1/traces/{trace[1]}/query?format=csv", {}) as connection:
+                    connection.recv(chance.randrange(1, 100000))
+            else:
+                self.ask(trace, chance.choice(ASKED))
+
+    def ask(self, trace, request):
+        (kind, identity), (method, path, body) = trace, request
+        try:
+            status, _, text = self.daemon.request(method, f"/api/v1/traces/{identity}/{path}", body)
+        except http.client.IncompleteRead:  # a long answer that met the limit when it was on its way: cut, and logged
+            status, text = "cut", b""
+        with self.lock:
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+            if status not in expected(kind, body):
+                self.unexpected.append((kind, path, body, status, text[:200]))
 
 
 def settle(daemon):
@@ -71,14 +95,18 @@ def settle(daemon):
     return resident(daemon), daemon.metric("strata_memory_bytes")
 
 
-def one_round(checks, daemon, folder, traces, seed, clients, requests):
-    """load, and a trace that comes and goes meanwhile"""
+def one_round(checks, daemon, folder, traces, number, seed, clients):
+    """load, and a trace that comes and goes meanwhile; the first round asks everything, so that what is kept of each trace has been made once"""
     passing, job = daemon.register(folder / "passing")
-    done = Round(daemon, traces, seed, clients, requests)
+    done = Round(daemon)
+    if number == 1:
+        done.everything(traces, clients)
+    else:
+        done.some(traces, clients, seed + number, 4)
     daemon.wait(job)
     daemon.request("DELETE", f"/api/v1/traces/{passing['id']}")
-    checks.check(not done.unexpected, f"round {seed}: {done.unexpected[:3]}")
-    checks.check(done.statuses.get(200, 0) > 0, f"round {seed}: {done.statuses}")
+    checks.check(not done.unexpected, f"round {number}: {done.unexpected[:3]}")
+    checks.check(done.statuses.get(200, 0) > 0, f"round {number}: {done.statuses}")
     return done.statuses
 
 
@@ -99,11 +127,12 @@ def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
         end, number = time.monotonic() + minutes * 60, 0
         while number < 3 or time.monotonic() < end:
             number += 1
-            statuses = one_round(checks, daemon, folder, traces, seed + number, clients, 4)
+            statuses = one_round(checks, daemon, folder, traces, number, seed, clients)
             held, counted = settle(daemon)
             rounds.append((held, counted))
             print(f"round {number}: {held / MIB:.0f} MiB held, {counted / MIB:.0f} MiB counted, at most {resident(daemon, 'VmHWM') / MIB:.0f} MiB; {statuses}", flush=True)
         third = max(1, len(rounds) // 3)
+        print("held at the end against that after the first round:", f"{statistics.median(held for held, _ in rounds[-third:]) / rounds[0][0]:.3f}")
         first, last = ([statistics.median(column) for column in zip(*part)] for part in (rounds[:third], rounds[-third:]))
         print("held and counted, median of the first and of the last third of the rounds:", *(f"{value / MIB:.0f} MiB" for value in (*first, *last)))
         checks.check(last[1] <= first[1] * SHARE + QUIET, f"counted at the end: {last[1]}, at the beginning: {first[1]}")
