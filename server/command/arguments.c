@@ -68,7 +68,7 @@ static void set_flag(struct sta_command_arguments *arguments, const char *name)
 {
     static const struct {
         const char *name;
-        enum sta_answer_shape shape;
+        enum sta_response_shape shape;
     } shapes[] = {{"--json", STA_SHAPE_JSON},     {"--csv", STA_SHAPE_CSV},
                   {"--ndjson", STA_SHAPE_NDJSON}, {"--arrow", STA_SHAPE_ARROW},
                   {"--table", STA_SHAPE_TABLE},   {"--markdown", STA_SHAPE_MARKDOWN}};

@@ -193,7 +193,7 @@ static int ingest(struct check *check, struct sta_error *err)
     }
 }
 
-static int ask(struct check *check, const char *store, struct sta_findings_answer *answer,
+static int ask(struct check *check, const char *store, struct sta_findings_result *findings,
                struct sta_error *err)
 {
     struct sta_arena memory = {0};
@@ -217,7 +217,7 @@ static int ask(struct check *check, const char *store, struct sta_findings_answe
             goal->number = check->request.goal;
             sta_document_append(&memory, request, "goal", goal);
         }
-        status = sta_findings_run(&question, &budget, answer, err);
+        status = sta_findings_run(&question, &budget, findings, err);
     }
     if (snapshot != NULL)
         sta_snapshot_release(snapshot);
@@ -256,14 +256,14 @@ static bool is_whole(struct check *check)
     return unread == 0 && has_events;
 }
 
-static void print_findings(const struct request *request, const struct sta_findings_answer *answer)
+static void print_findings(const struct request *request, const struct sta_findings_result *findings)
 {
     struct sta_buffer text;
     sta_buffer_init(&text);
     if (request->markdown)
-        sta_findings_markdown(answer, request->trace, &text);
-    for (size_t i = 0; !request->markdown && i < answer->count; i++) {
-        const struct sta_finding *finding = &answer->items[i];
+        sta_findings_markdown(findings, request->trace, &text);
+    for (size_t i = 0; !request->markdown && i < findings->count; i++) {
+        const struct sta_finding *finding = &findings->items[i];
         if (finding->severity >= STA_SEVERITY_OK)
             continue;
         sta_put_format(&text, "%-8s %s (%s): ", sta_severity_name(finding->severity), finding->title,
@@ -272,7 +272,7 @@ static void print_findings(const struct request *request, const struct sta_findi
         sta_put_char(&text, '\n');
     }
     if (!request->markdown) {
-        sta_findings_put_counts(answer, &text);
+        sta_findings_put_counts(findings, &text);
         sta_put_char(&text, '\n');
     }
     fwrite(text.data, 1, text.size, stdout);
@@ -282,21 +282,21 @@ static void print_findings(const struct request *request, const struct sta_findi
 static int run(struct check *check, const char *store)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_findings_answer answer = {0};
+    struct sta_findings_result findings = {0};
     int status = open_all(check, store, &err);
     if (status == STA_OK)
         status = ingest(check, &err);
     if (status == STA_OK)
-        status = ask(check, store, &answer, &err);
+        status = ask(check, store, &findings, &err);
     int code = FAULT;
     if (status == STA_OK) {
-        print_findings(&check->request, &answer);
+        print_findings(&check->request, &findings);
         if (is_whole(check))
-            code = answer.count > 0 && answer.items[0].severity <= check->request.fail_on;
+            code = findings.count > 0 && findings.items[0].severity <= check->request.fail_on;
     } else {
         fprintf(stderr, "strata: %s\n", err.text);
     }
-    sta_findings_answer_fini(&answer);
+    sta_findings_result_fini(&findings);
     close_all(check);
     return code;
 }

@@ -15,7 +15,7 @@ enum sta_exit {
 };
 
 /* How a result is printed.  AUTO: TABLE on a terminal, else CSV. */
-enum sta_answer_shape {
+enum sta_response_shape {
     STA_SHAPE_AUTO,
     STA_SHAPE_TABLE,
     STA_SHAPE_CSV,
@@ -37,7 +37,7 @@ struct sta_command_arguments {
     } parameters[STA_MOST_PARAMETERS];
     size_t parameter_count;
     const char *url, *name;
-    enum sta_answer_shape shape;
+    enum sta_response_shape shape;
     bool follow, wait, names, print;
 };
 

@@ -93,7 +93,7 @@ void sta_put_parameter(struct sta_buffer *call, const char *name, const char *va
 /* ---- one request */
 
 struct asked {
-    sta_answer_sink sink;
+    sta_response_sink sink;
     void *context;
     struct sta_buffer problem;
 };
@@ -168,7 +168,7 @@ static int finish(CURLcode result, const char *reason, struct asked *asked)
     return status >= 400 ? refuse(status, &asked->problem) : 0;
 }
 
-int sta_daemon_ask(const char *method, const char *call, const char *body, sta_answer_sink sink,
+int sta_daemon_ask(const char *method, const char *call, const char *body, sta_response_sink sink,
                    void *context)
 {
     CURL *curl = daemon_asked.curl;

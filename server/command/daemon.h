@@ -7,7 +7,7 @@
 #include "common/buffer.h"
 
 /** Takes @size bytes of an answer as they come.  Return: false to break off. */
-typedef bool (*sta_answer_sink)(void *context, const char *bytes, size_t size);
+typedef bool (*sta_response_sink)(void *context, const char *bytes, size_t size);
 
 /**
  * sta_daemon_open - the daemon that later calls ask
@@ -27,7 +27,7 @@ void sta_daemon_close(void);
  *
  * Return: 0, or an exit status after the sentence that the daemon (or the network) gave.
  */
-int sta_daemon_ask(const char *method, const char *call, const char *body, sta_answer_sink sink,
+int sta_daemon_ask(const char *method, const char *call, const char *body, sta_response_sink sink,
                    void *context);
 
 /** The same; the answer goes to standard output as it comes, so it may be of any size. */

@@ -17,7 +17,7 @@
 
 #define REQUEST_BYTES (64u << 20) /* of a request that is read from a file */
 
-enum sta_answer_shape sta_shape_of(const struct sta_command_arguments *arguments)
+enum sta_response_shape sta_shape_of(const struct sta_command_arguments *arguments)
 {
     if (arguments->shape != STA_SHAPE_AUTO)
         return arguments->shape;
@@ -76,7 +76,7 @@ static int print_answer(const struct sta_command_arguments *arguments, const cha
                                           [STA_SHAPE_NDJSON] = "ndjson",
                                           [STA_SHAPE_ARROW] = "arrow",
                                           [STA_SHAPE_MARKDOWN] = "markdown"};
-    enum sta_answer_shape shape = sta_shape_of(arguments);
+    enum sta_response_shape shape = sta_shape_of(arguments);
     if (shape == STA_SHAPE_ARROW && isatty(STDOUT_FILENO))
         return sta_command_fail(STA_EXIT_REQUEST, "an Arrow stream is no text; send it to a file or a pipe");
     if (shape < STA_COUNT_OF(formats) && formats[shape] != NULL)

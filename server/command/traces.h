@@ -11,6 +11,6 @@
 int sta_trace_find(const char *name, char id[STA_TRACE_NAME]);
 
 /** The shape that was asked for; AUTO resolved by whether standard output is a terminal. */
-enum sta_answer_shape sta_shape_of(const struct sta_command_arguments *arguments);
+enum sta_response_shape sta_shape_of(const struct sta_command_arguments *arguments);
 
 #endif

@@ -165,18 +165,19 @@ static void put_nodes(const struct sta_run *run, const struct sta_blocking_tree 
     }
 }
 
-static void put_path(const struct sta_blocking_tree *tree, size_t node, struct sta_attribution_answer *answer)
+static void put_path(const struct sta_blocking_tree *tree, size_t node,
+                     struct sta_attribution_result *attribution)
 {
-    answer->bottleneck = sta_strdup(tree->nodes[node]->name);
+    attribution->bottleneck = sta_strdup(tree->nodes[node]->name);
     for (size_t at = node; at != STA_TREE_ROOT; at = tree->parents[at])
-        answer->path_count++;
-    answer->path = sta_alloc_array(answer->path_count, sizeof *answer->path);
-    for (size_t at = node, i = answer->path_count; at != STA_TREE_ROOT; at = tree->parents[at])
-        answer->path[--i] = sta_strdup(tree->nodes[at]->name);
+        attribution->path_count++;
+    attribution->path = sta_alloc_array(attribution->path_count, sizeof *attribution->path);
+    for (size_t at = node, i = attribution->path_count; at != STA_TREE_ROOT; at = tree->parents[at])
+        attribution->path[--i] = sta_strdup(tree->nodes[at]->name);
 }
 
 static void put_blocking(const struct sta_run *run, const struct sta_blocking_tree *tree,
-                         const struct sta_charged *charged, struct sta_attribution_answer *answer)
+                         const struct sta_charged *charged, struct sta_attribution_result *attribution)
 {
     __int128 self[STA_OVERLAP_SETS] = {0}, blocked[STA_OVERLAP_SETS] = {0};
     size_t best = tree->causes[0];
@@ -190,15 +191,15 @@ static void put_blocking(const struct sta_run *run, const struct sta_blocking_tr
             best = node;
     }
     if (self[best] > 0)
-        put_path(tree, best, answer);
-    answer->untraced = sta_run_seconds(run, charged->time[tree->count]);
-    put_nodes(run, tree, self, blocked, &answer->nodes);
+        put_path(tree, best, attribution);
+    attribution->untraced = sta_run_seconds(run, charged->time[tree->count]);
+    put_nodes(run, tree, self, blocked, &attribution->nodes);
 }
 
 /* ---- the whole */
 
 static int put_answer(struct sta_run *run, struct sta_attribution *asked, struct sta_charged *charged,
-                      struct sta_attribution_answer *answer, struct sta_error *err)
+                      struct sta_attribution_result *attribution, struct sta_error *err)
 {
     struct sta_charged_rows rows = {.account = run->budget->account};
     struct sta_phases phases = {.account = run->budget->account};
@@ -207,22 +208,22 @@ static int put_answer(struct sta_run *run, struct sta_attribution *asked, struct
     if (rc == STA_OK)
         rc = sta_charge(run, asked, phased ? &phases : NULL, charged, &rows, err);
     if (rc == STA_OK)
-        rc = put_rows(run, asked, charged, &rows, &answer->rows, err);
+        rc = put_rows(run, asked, charged, &rows, &attribution->rows, err);
     sta_charged_rows_fini(&rows);
     sta_phases_fini(&phases);
     if (rc != STA_OK)
         return rc;
-    answer->scope = sta_overlap_scope_json(&charged->request);
-    answer->target = sta_strdup(asked->target);
-    answer->time = sta_run_seconds(run, charged->target);
-    answer->units = charged->results.unit_count;
-    answer->layered = asked->layered;
-    put_causes(run, asked, charged, &answer->causes);
-    answer->longest = sta_alloc_array(charged->list_count, sizeof *answer->longest);
+    attribution->scope = sta_overlap_scope_json(&charged->request);
+    attribution->target = sta_strdup(asked->target);
+    attribution->time = sta_run_seconds(run, charged->target);
+    attribution->units = charged->results.unit_count;
+    attribution->layered = asked->layered;
+    put_causes(run, asked, charged, &attribution->causes);
+    attribution->longest = sta_alloc_array(charged->list_count, sizeof *attribution->longest);
     for (uint32_t l = 0; l < charged->list_count && rc == STA_OK; l++)
-        rc = put_longest(run, asked, charged, l, &answer->longest[l], err);
+        rc = put_longest(run, asked, charged, l, &attribution->longest[l], err);
     if (rc == STA_OK && asked->layered)
-        put_blocking(run, &asked->tree, charged, answer);
+        put_blocking(run, &asked->tree, charged, attribution);
     return rc;
 }
 
@@ -247,13 +248,13 @@ static int find_preset(const struct sta_overlap_question *question, const struct
 }
 
 int sta_attribution_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
-                        struct sta_attribution_answer *answer, struct sta_error *err)
+                        struct sta_attribution_result *attribution, struct sta_error *err)
 {
     struct sta_run run;
     struct sta_attribution asked;
     struct sta_charged charged = {0};
     const struct sta_preset *preset;
-    *answer = (struct sta_attribution_answer){0};
+    *attribution = (struct sta_attribution_result){0};
     int rc = find_preset(question, &preset, err);
     if (rc != STA_OK)
         return rc;
@@ -264,28 +265,28 @@ int sta_attribution_run(const struct sta_overlap_question *question, const struc
     if (rc == STA_OK)
         rc = check_scope(&asked, &charged, err);
     if (rc == STA_OK)
-        rc = put_answer(&run, &asked, &charged, answer, err);
+        rc = put_answer(&run, &asked, &charged, attribution, err);
     sta_charged_fini(&charged);
     sta_attribution_fini(&asked);
     sta_run_fini(&run);
     if (rc != STA_OK)
-        sta_attribution_answer_fini(answer);
+        sta_attribution_result_fini(attribution);
     return rc;
 }
 
-void sta_attribution_answer_fini(struct sta_attribution_answer *answer)
+void sta_attribution_result_fini(struct sta_attribution_result *attribution)
 {
-    for (size_t c = 0; answer->longest != NULL && c < answer->causes.rows; c++)
-        sta_table_fini(&answer->longest[c]);
-    for (size_t i = 0; i < answer->path_count; i++)
-        free(answer->path[i]);
-    sta_table_fini(&answer->causes);
-    sta_table_fini(&answer->rows);
-    sta_table_fini(&answer->nodes);
-    free(answer->longest);
-    free(answer->path);
-    free(answer->bottleneck);
-    free(answer->target);
-    free(answer->scope);
-    *answer = (struct sta_attribution_answer){0};
+    for (size_t c = 0; attribution->longest != NULL && c < attribution->causes.rows; c++)
+        sta_table_fini(&attribution->longest[c]);
+    for (size_t i = 0; i < attribution->path_count; i++)
+        free(attribution->path[i]);
+    sta_table_fini(&attribution->causes);
+    sta_table_fini(&attribution->rows);
+    sta_table_fini(&attribution->nodes);
+    free(attribution->longest);
+    free(attribution->path);
+    free(attribution->bottleneck);
+    free(attribution->target);
+    free(attribution->scope);
+    *attribution = (struct sta_attribution_result){0};
 }

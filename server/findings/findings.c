@@ -102,15 +102,15 @@ static void finding_fini(struct sta_finding *finding)
     sta_arena_fini(&finding->memory);
 }
 
-static void keep_severities(struct sta_findings_answer *answer, const struct sta_document *request)
+static void keep_severities(struct sta_findings_result *findings, const struct sta_document *request)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < answer->count; i++)
-        if (is_listed(request, "severity", sta_severity_name(answer->items[i].severity)))
-            answer->items[kept++] = answer->items[i];
+    for (size_t i = 0; i < findings->count; i++)
+        if (is_listed(request, "severity", sta_severity_name(findings->items[i].severity)))
+            findings->items[kept++] = findings->items[i];
         else
-            finding_fini(&answer->items[i]);
-    answer->count = kept;
+            finding_fini(&findings->items[i]);
+    findings->count = kept;
 }
 
 /* Where the time of the default chain went, when a rule asked for it. */
@@ -133,30 +133,30 @@ static void put_causes(const struct sta_looks *looks, struct sta_table *table)
     }
 }
 
-static int judge_all(struct sta_looks *looks, struct sta_findings_answer *answer, struct sta_error *err)
+static int judge_all(struct sta_looks *looks, struct sta_findings_result *findings, struct sta_error *err)
 {
     int rc = STA_OK;
-    answer->items = sta_alloc_array(looks->asked_count + 1, sizeof *answer->items);
+    findings->items = sta_alloc_array(looks->asked_count + 1, sizeof *findings->items);
     for (size_t i = 0; i < looks->asked_count && rc == STA_OK; i++) {
-        rc = sta_judge_rule(looks, looks->asked[i], i, &answer->items[answer->count++], err);
+        rc = sta_judge_rule(looks, looks->asked[i], i, &findings->items[findings->count++], err);
         if (rc == STA_OK)
             rc = sta_budget_check(looks->run->budget, err);
     }
     if (rc == STA_OK)
-        rc = sta_sort(looks->run->budget, answer->items, answer->count, sizeof *answer->items,
+        rc = sta_sort(looks->run->budget, findings->items, findings->count, sizeof *findings->items,
                       compare_findings, NULL, err);
-    for (size_t i = 0; i < answer->count && rc == STA_OK; i++)
-        answer->counts[answer->items[i].severity]++;
-    put_causes(looks, &answer->causes);
-    answer->base_kind = looks->base_kind;
-    answer->base_time = sta_run_seconds(looks->run, looks->base);
-    answer->ranks = looks->phases.order_count;
+    for (size_t i = 0; i < findings->count && rc == STA_OK; i++)
+        findings->counts[findings->items[i].severity]++;
+    put_causes(looks, &findings->causes);
+    findings->base_kind = looks->base_kind;
+    findings->base_time = sta_run_seconds(looks->run, looks->base);
+    findings->ranks = looks->phases.order_count;
     return rc;
 }
 
 static int run_rules(const struct sta_overlap_question *question, const struct sta_rules *rules,
                      const struct sta_rule **asked, size_t count, const struct sta_budget *budget,
-                     struct sta_findings_answer *answer, struct sta_error *err)
+                     struct sta_findings_result *findings, struct sta_error *err)
 {
     struct sta_run run;
     struct sta_looks *looks = sta_alloc(sizeof *looks);
@@ -167,12 +167,12 @@ static int run_rules(const struct sta_overlap_question *question, const struct s
     if (rc == STA_OK)
         rc = sta_goal_read(question->request, &goal, err);
     if (rc == STA_OK) {
-        answer->preset = run.preset->name;
-        answer->presets = sta_presets_retain((struct sta_presets *)(uintptr_t)question->presets);
+        findings->preset = run.preset->name;
+        findings->presets = sta_presets_retain((struct sta_presets *)(uintptr_t)question->presets);
         rc = sta_looks_init(looks, &run, rules, asked, count, goal, err);
     }
     if (rc == STA_OK)
-        rc = judge_all(looks, answer, err);
+        rc = judge_all(looks, findings, err);
     sta_looks_fini(looks);
     sta_run_fini(&run);
     free(looks);
@@ -180,11 +180,11 @@ static int run_rules(const struct sta_overlap_question *question, const struct s
 }
 
 int sta_findings_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
-                     struct sta_findings_answer *answer, struct sta_error *err)
+                     struct sta_findings_result *findings, struct sta_error *err)
 {
     static const struct sta_rules none = {.goal = 0.9, .warmup_steps = 1, .stake_floor = 0.01};
     const struct sta_rules *rules = sta_rules_of(question->presets);
-    *answer = (struct sta_findings_answer){0};
+    *findings = (struct sta_findings_result){0};
     rules = rules != NULL ? rules : &none;
     int rc = check_lists(rules, question->request, err);
     if (rc != STA_OK)
@@ -197,24 +197,24 @@ int sta_findings_run(const struct sta_overlap_question *question, const struct s
             is_listed(question->request, "group", rule->group))
             asked[count++] = rule;
     }
-    rc = run_rules(question, rules, asked, count, budget, answer, err);
+    rc = run_rules(question, rules, asked, count, budget, findings, err);
     if (rc == STA_OK)
-        keep_severities(answer, question->request);
+        keep_severities(findings, question->request);
     free(asked);
     if (rc != STA_OK)
-        sta_findings_answer_fini(answer);
+        sta_findings_result_fini(findings);
     return rc;
 }
 
 int sta_rule_preview(const struct sta_overlap_question *question, const char *text, size_t size,
-                     const struct sta_budget *budget, struct sta_findings_answer *answer,
+                     const struct sta_budget *budget, struct sta_findings_result *findings,
                      struct sta_error *err)
 {
     static const struct sta_rules none = {.goal = 0.9, .warmup_steps = 1, .stake_floor = 0.01};
     const struct sta_rules *rules = sta_rules_of(question->presets);
     struct sta_rule rule = {0};
     struct sta_yaml *yaml = NULL;
-    *answer = (struct sta_findings_answer){0};
+    *findings = (struct sta_findings_result){0};
     int rc = sta_yaml_parse("rule", text, size, &yaml, err);
     struct sta_rule_reading reading = {.rules =
                                            (struct sta_rules *)(uintptr_t)(rules != NULL ? rules : &none),
@@ -226,28 +226,28 @@ int sta_rule_preview(const struct sta_overlap_question *question, const char *te
         sta_at(err, reading.pointer, err->position);
     const struct sta_rule *asked = &rule;
     if (rc == STA_OK)
-        rc = run_rules(question, reading.rules, &asked, 1, budget, answer, err);
+        rc = run_rules(question, reading.rules, &asked, 1, budget, findings, err);
     if (rc == STA_OK) { /* the answer outlives the rule */
-        struct sta_finding *finding = &answer->items[0];
+        struct sta_finding *finding = &findings->items[0];
         const char **const texts[] = {&finding->id, &finding->title, &finding->group, &finding->unit,
                                       &finding->source};
         for (size_t i = 0; i < STA_COUNT_OF(texts); i++)
             *texts[i] = sta_arena_copy(&finding->memory, *texts[i], strlen(*texts[i]));
         finding->rule = NULL;
     } else {
-        sta_findings_answer_fini(answer);
+        sta_findings_result_fini(findings);
     }
     sta_rule_fini(&rule);
     sta_yaml_destroy(yaml);
     return rc;
 }
 
-void sta_findings_answer_fini(struct sta_findings_answer *answer)
+void sta_findings_result_fini(struct sta_findings_result *findings)
 {
-    for (size_t i = 0; i < answer->count; i++)
-        finding_fini(&answer->items[i]);
-    sta_table_fini(&answer->causes);
-    free(answer->items);
-    sta_presets_release(answer->presets);
-    *answer = (struct sta_findings_answer){0};
+    for (size_t i = 0; i < findings->count; i++)
+        finding_fini(&findings->items[i]);
+    sta_table_fini(&findings->causes);
+    free(findings->items);
+    sta_presets_release(findings->presets);
+    *findings = (struct sta_findings_result){0};
 }

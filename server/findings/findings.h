@@ -16,7 +16,7 @@
 
 /* ---- attribution (findings.md part 2) and the blocking chain (part 3) */
 
-struct sta_attribution_answer {
+struct sta_attribution_result {
     char *scope;  /* JSON: a word or a list */
     char *target; /* the condition */
     double time;  /* s */
@@ -38,14 +38,14 @@ struct sta_attribution_answer {
  * STA_ECORRUPT.  Any thread.  Fini after success.
  */
 STA_MUSTCHECK int sta_attribution_run(const struct sta_overlap_question *question,
-                                      const struct sta_budget *budget, struct sta_attribution_answer *answer,
-                                      struct sta_error *err);
-void sta_attribution_answer_fini(struct sta_attribution_answer *answer);
+                                      const struct sta_budget *budget,
+                                      struct sta_attribution_result *attribution, struct sta_error *err);
+void sta_attribution_result_fini(struct sta_attribution_result *attribution);
 
 /* ---- utilisation (part 4), stragglers (part 5), access patterns (part 6).  The preset is that of the
  * request, else of the trace; its dropping filters are off. */
 
-struct sta_utilisation_answer {
+struct sta_utilisation_result {
     struct sta_facts facts;             /* goal, warmup_steps, .. */
     const char *verdict, *verdict_dlio; /* static; NULL: none */
     struct sta_table epochs, per_rank, rows;
@@ -53,9 +53,9 @@ struct sta_utilisation_answer {
 /** Members: goal, warmup_steps, end_steps.  Mistakes and statuses as sta_attribution_run; fini after
  * success. */
 STA_MUSTCHECK int sta_utilisation_run(const struct sta_overlap_question *question,
-                                      const struct sta_budget *budget, struct sta_utilisation_answer *answer,
-                                      struct sta_error *err);
-void sta_utilisation_answer_fini(struct sta_utilisation_answer *answer);
+                                      const struct sta_budget *budget,
+                                      struct sta_utilisation_result *attribution, struct sta_error *err);
+void sta_utilisation_result_fini(struct sta_utilisation_result *attribution);
 
 /** Members: by, measure, of, least.  @rows: in whole.  Fini it after success. */
 STA_MUSTCHECK int sta_stragglers_run(const struct sta_overlap_question *question,
@@ -109,7 +109,7 @@ struct sta_finding {
     struct sta_arena memory;
 };
 
-struct sta_findings_answer {
+struct sta_findings_result {
     const char *preset;
     const char *base_kind; /* static: training, span */
     double base_time;      /* s */
@@ -129,9 +129,9 @@ struct sta_findings_answer {
  * Mistakes, statuses as sta_attribution_run; fini after success.
  */
 STA_MUSTCHECK int sta_findings_run(const struct sta_overlap_question *question,
-                                   const struct sta_budget *budget, struct sta_findings_answer *answer,
+                                   const struct sta_budget *budget, struct sta_findings_result *attribution,
                                    struct sta_error *err);
-void sta_findings_answer_fini(struct sta_findings_answer *answer);
+void sta_findings_result_fini(struct sta_findings_result *attribution);
 /** Advice of a rule: its n-th sentence, or NULL. */
 const char *sta_finding_advice(const struct sta_finding *finding, size_t number);
 /* Where a finding leads: the page that shows its evidence; the scenario that simulates its advice. */
@@ -140,9 +140,9 @@ enum sta_finding_way { STA_WAY_LINK, STA_WAY_WHAT_IF };
 bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way, size_t number,
                      const char **name, const char **value);
 /** "2 critical, 1 warning, 6 notes, 24 checks passed, 9 not applicable". */
-void sta_findings_put_counts(const struct sta_findings_answer *answer, struct sta_buffer *out);
+void sta_findings_put_counts(const struct sta_findings_result *attribution, struct sta_buffer *out);
 /** Findings as a page of Markdown. */
-void sta_findings_markdown(const struct sta_findings_answer *answer, const char *trace,
+void sta_findings_markdown(const struct sta_findings_result *attribution, const char *trace,
                            struct sta_buffer *out);
 
 /* What became of a finding between two runs. */
@@ -151,7 +151,7 @@ struct sta_finding_change {
     const char *state;                        /* new, gone, worse, better, same, unknown */
 };
 struct sta_finding_change sta_finding_compare(const struct sta_finding *now,
-                                              const struct sta_findings_answer *baseline);
+                                              const struct sta_findings_result *baseline);
 
 /* ---- rules */
 
@@ -178,7 +178,7 @@ struct sta_rule_info sta_rule_at(const struct sta_presets *presets, size_t numbe
  * @text: YAML or JSON of one rule.  Mistakes: STA_EINPUT, the parameter is a pointer into the rule
  */
 STA_MUSTCHECK int sta_rule_preview(const struct sta_overlap_question *question, const char *text, size_t size,
-                                   const struct sta_budget *budget, struct sta_findings_answer *answer,
+                                   const struct sta_budget *budget, struct sta_findings_result *attribution,
                                    struct sta_error *err);
 
 #endif

@@ -33,12 +33,12 @@ bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way
 
 /* ---- Markdown */
 
-static void put_findings(const struct sta_findings_answer *answer, enum sta_severity severity,
+static void put_findings(const struct sta_findings_result *findings, enum sta_severity severity,
                          const char *title, bool bold, struct sta_buffer *out)
 {
     bool begun = false;
-    for (size_t i = 0; i < answer->count; i++) {
-        const struct sta_finding *finding = &answer->items[i];
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct sta_finding *finding = &findings->items[i];
         const char *advice;
         if (finding->severity != severity)
             continue;
@@ -62,7 +62,7 @@ static void put_findings(const struct sta_findings_answer *answer, enum sta_seve
         sta_put_char(out, '\n');
 }
 
-void sta_findings_put_counts(const struct sta_findings_answer *answer, struct sta_buffer *out)
+void sta_findings_put_counts(const struct sta_findings_result *findings, struct sta_buffer *out)
 {
     static const char *const words[STA_SEVERITIES][2] = {
         {"critical", "critical"},
@@ -72,21 +72,21 @@ void sta_findings_put_counts(const struct sta_findings_answer *answer, struct st
         {"not applicable", "not applicable"},
     };
     for (size_t i = 0; i < STA_SEVERITIES; i++)
-        sta_put_format(out, "%s%llu %s", i > 0 ? ", " : "", (unsigned long long)answer->counts[i],
-                       words[i][answer->counts[i] != 1]);
+        sta_put_format(out, "%s%llu %s", i > 0 ? ", " : "", (unsigned long long)findings->counts[i],
+                       words[i][findings->counts[i] != 1]);
 }
 
-void sta_findings_markdown(const struct sta_findings_answer *answer, const char *trace,
+void sta_findings_markdown(const struct sta_findings_result *findings, const char *trace,
                            struct sta_buffer *out)
 {
-    sta_put_format(out, "# Findings: %.200s\n\nPreset %.60s. ", trace, answer->preset);
-    sta_findings_put_counts(answer, out);
+    sta_put_format(out, "# Findings: %.200s\n\nPreset %.60s. ", trace, findings->preset);
+    sta_findings_put_counts(findings, out);
     sta_put_text(out, ".\n\n");
-    put_findings(answer, STA_SEVERITY_CRITICAL, "Critical", true, out);
-    put_findings(answer, STA_SEVERITY_WARNING, "Warnings", true, out);
-    put_findings(answer, STA_SEVERITY_INFO, "Notes", true, out);
-    put_findings(answer, STA_SEVERITY_OK, "Passed", false, out);
-    put_findings(answer, STA_SEVERITY_NA, "Not applicable", false, out);
+    put_findings(findings, STA_SEVERITY_CRITICAL, "Critical", true, out);
+    put_findings(findings, STA_SEVERITY_WARNING, "Warnings", true, out);
+    put_findings(findings, STA_SEVERITY_INFO, "Notes", true, out);
+    put_findings(findings, STA_SEVERITY_OK, "Passed", false, out);
+    put_findings(findings, STA_SEVERITY_NA, "Not applicable", false, out);
 }
 
 /* ---- two runs */
@@ -108,7 +108,7 @@ static const char *state_of(const struct sta_finding *now, const struct sta_find
 }
 
 struct sta_finding_change sta_finding_compare(const struct sta_finding *now,
-                                              const struct sta_findings_answer *baseline)
+                                              const struct sta_findings_result *baseline)
 {
     struct sta_finding_change change = {.now = now};
     for (size_t i = 0; i < baseline->count && change.baseline == NULL; i++)

@@ -40,8 +40,8 @@ static void put_epochs(const struct sta_run *run, const struct sta_phases *phase
 
 /* A row for each rank that has epochs, and one for each of its epochs. */
 static int put_ranks(const struct sta_run *run, const struct sta_phases *phases,
-                     const struct sta_utilisation_options *options, struct sta_utilisation_answer *answer,
-                     struct sta_error *err)
+                     const struct sta_utilisation_options *options,
+                     struct sta_utilisation_result *utilisation, struct sta_error *err)
 {
     size_t ranks = 0, rows = 0, rank_row = 0, row = 0;
     for (uint32_t i = 0; i < phases->order_count; i++) {
@@ -59,22 +59,22 @@ static int put_ranks(const struct sta_run *run, const struct sta_phases *phases,
         for (size_t e = 0; e < rank->epoch_count; e++)
             numbers[ranks + at++] = phases->order[i];
     }
-    sta_table_init(&answer->per_rank, ranks);
-    sta_table_init(&answer->rows, rows);
-    sta_scope_put_keys(phases->binding.scope, &answer->per_rank, numbers);
-    sta_scope_put_keys(phases->binding.scope, &answer->rows, numbers + ranks);
-    add_columns(&answer->per_rank);
-    sta_table_add(&answer->rows, "epoch", STA_TYPE_INT, NULL);
-    sta_table_add(&answer->rows, "steps", STA_TYPE_INT, NULL);
-    sta_table_add(&answer->rows, "start", STA_TYPE_FLOAT, "s");
-    sta_table_add(&answer->rows, "end", STA_TYPE_FLOAT, "s");
-    add_columns(&answer->rows);
+    sta_table_init(&utilisation->per_rank, ranks);
+    sta_table_init(&utilisation->rows, rows);
+    sta_scope_put_keys(phases->binding.scope, &utilisation->per_rank, numbers);
+    sta_scope_put_keys(phases->binding.scope, &utilisation->rows, numbers + ranks);
+    add_columns(&utilisation->per_rank);
+    sta_table_add(&utilisation->rows, "epoch", STA_TYPE_INT, NULL);
+    sta_table_add(&utilisation->rows, "steps", STA_TYPE_INT, NULL);
+    sta_table_add(&utilisation->rows, "start", STA_TYPE_FLOAT, "s");
+    sta_table_add(&utilisation->rows, "end", STA_TYPE_FLOAT, "s");
+    add_columns(&utilisation->rows);
     for (; rank_row < ranks; rank_row++) {
         const struct sta_rank *rank = &phases->ranks[numbers[rank_row]];
         struct sta_utilisation_sum sum = {.au_dlio = NAN};
         for (size_t e = 0; e < rank->epoch_count; e++, row++) {
             const struct sta_epoch *epoch = &rank->epochs[e];
-            struct sta_table_column *columns = answer->rows.columns;
+            struct sta_table_column *columns = utilisation->rows.columns;
             size_t count;
             const struct sta_step *steps = sta_rank_steps(rank, epoch, &count);
             struct sta_utilisation_row one = sta_utilisation_of(rank, epoch, steps, count, options);
@@ -91,7 +91,7 @@ static int put_ranks(const struct sta_run *run, const struct sta_phases *phases,
             }
             sta_table_set_number(&columns[9], row, one.au_dlio);
         }
-        put_sum(run, &answer->per_rank, 2, rank_row, &sum);
+        put_sum(run, &utilisation->per_rank, 2, rank_row, &sum);
     }
     sta_account_free(phases->account, numbers);
     return STA_OK;
@@ -105,7 +105,7 @@ static const char *verdict_of(double share, double goal)
 }
 
 static void put_facts(const struct sta_run *run, const struct sta_utilisation_options *options,
-                      const struct sta_utilisation *utilisation, struct sta_utilisation_answer *answer)
+                      const struct sta_utilisation *utilisation, struct sta_utilisation_result *answer)
 {
     struct sta_facts *facts = &answer->facts;
     const struct sta_utilisation_sum *whole = &utilisation->whole;
@@ -164,13 +164,13 @@ static int check_phases(const struct sta_run *run, struct sta_error *err)
 }
 
 int sta_utilisation_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
-                        struct sta_utilisation_answer *answer, struct sta_error *err)
+                        struct sta_utilisation_result *answer, struct sta_error *err)
 {
     struct sta_run run;
     struct sta_phases phases = {.account = budget->account};
     struct sta_utilisation utilisation = {.account = budget->account};
     struct sta_utilisation_options options = {.goal = 0.9, .warmup_steps = 1};
-    *answer = (struct sta_utilisation_answer){0};
+    *answer = (struct sta_utilisation_result){0};
     int rc = sta_run_open(&run, question, budget, err);
     if (rc == STA_OK)
         rc = check_phases(&run, err);
@@ -194,14 +194,14 @@ int sta_utilisation_run(const struct sta_overlap_question *question, const struc
     sta_phases_fini(&phases);
     sta_run_fini(&run);
     if (rc != STA_OK)
-        sta_utilisation_answer_fini(answer);
+        sta_utilisation_result_fini(answer);
     return rc;
 }
 
-void sta_utilisation_answer_fini(struct sta_utilisation_answer *answer)
+void sta_utilisation_result_fini(struct sta_utilisation_result *utilisation)
 {
-    sta_table_fini(&answer->epochs);
-    sta_table_fini(&answer->per_rank);
-    sta_table_fini(&answer->rows);
-    *answer = (struct sta_utilisation_answer){0};
+    sta_table_fini(&utilisation->epochs);
+    sta_table_fini(&utilisation->per_rank);
+    sta_table_fini(&utilisation->rows);
+    *utilisation = (struct sta_utilisation_result){0};
 }

@@ -59,13 +59,13 @@ STA_MUSTCHECK int sta_server_start(const struct sta_server_options *options, str
 const char *sta_server_address(const struct sta_server *server);
 /** Reads the tokens file again; on failure the old tokens stay in force. */
 STA_MUSTCHECK int sta_server_reload(struct sta_server *server, struct sta_error *err);
-/** Frees about so many bytes of answers that are kept for whoever asks next.  Return: bytes freed.  Context:
+/** Frees about so many bytes of responses that are kept for whoever asks next.  Return: bytes freed. Context:
  * any thread, until the server is stopped. */
 size_t sta_server_shrink(struct sta_server *server, size_t bytes);
-/** Cancels the answers that are prepared while nobody waits for them.  Return: how many have not ended yet.
+/** Cancels the responses that are prepared while nobody waits for them.  Return: how many have not ended yet.
  * Context: as sta_server_shrink. */
 size_t sta_server_cancel_prepared(struct sta_server *server);
-/** Whether questions are worked on or wait, or long answers are under way.  Context: any thread, until the
+/** Whether questions are worked on or wait, or long responses are under way.  Context: any thread, until the
  * server is stopped. */
 bool sta_server_is_busy(const struct sta_server *server);
 /** No new connections; answers in flight may finish for @grace_ms; then everything is closed and freed. */

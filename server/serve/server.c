@@ -8,7 +8,7 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "serve/api/routes.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 #define IO_THREADS 4
 #define IO_TASKS_WAITING 1000
@@ -126,7 +126,7 @@ static void make_openapi(struct sta_server *server)
     char *text = sta_openapi_create(server->options.version, sta_access_cookie(server->access));
     sta_put_text(&response.body, text);
     free(text);
-    server->openapi = sta_content_create(&response, "private, no-cache");
+    server->openapi = sta_representation_create(&response, "private, no-cache");
     sta_response_fini(&response);
 }
 
@@ -150,10 +150,10 @@ static void server_free(struct sta_server *server)
         sta_workers_destroy(server->streams);
     if (server->stream_places != NULL)
         sta_shares_destroy(server->stream_places);
-    if (server->answers != NULL)
-        sta_answers_destroy(server->answers);
+    if (server->response_cache != NULL)
+        sta_response_cache_destroy(server->response_cache);
     if (server->results != NULL)
-        sta_kept_results_destroy(server->results);
+        sta_result_cache_destroy(server->results);
     if (server->models != NULL)
         sta_models_destroy(server->models);
     if (server->timelines != NULL)
@@ -162,7 +162,7 @@ static void server_free(struct sta_server *server)
         sta_running_destroy(server->running);
     sta_networks_fini(&server->proxies);
     sta_metrics_destroy(server->metrics);
-    sta_content_release(server->openapi);
+    sta_representation_release(server->openapi);
     free(server);
 }
 
@@ -179,8 +179,8 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         status = sta_assets_load(options->web, &server->assets, err);
     if (status == STA_OK) {
         make_openapi(server);
-        server->answers = sta_answers_create(options->cache / 2, options->account);
-        server->results = sta_kept_results_create(options->cache - options->cache / 2);
+        server->response_cache = sta_response_cache_create(options->cache / 2, options->account);
+        server->results = sta_result_cache_create(options->cache - options->cache / 2);
         server->models = sta_models_create(options->query_memory, options->account);
         server->timelines = sta_timelines_create(options->account);
         server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries,
@@ -210,17 +210,17 @@ const char *sta_server_address(const struct sta_server *server)
 
 size_t sta_server_shrink(struct sta_server *server, size_t bytes)
 {
-    size_t freed = sta_kept_results_shrink(server->results, bytes);
+    size_t freed = sta_result_cache_shrink(server->results, bytes);
     if (freed < bytes)
         freed += sta_models_shrink(server->models, bytes - freed);
     if (freed < bytes)
-        freed += sta_answers_shrink(server->answers, bytes - freed);
+        freed += sta_response_cache_shrink(server->response_cache, bytes - freed);
     return freed < bytes ? freed + sta_timelines_shrink(server->timelines, bytes - freed) : freed;
 }
 
 size_t sta_server_cancel_prepared(struct sta_server *server)
 {
-    return sta_answers_cancel_prepared(server->answers);
+    return sta_response_cache_cancel_prepared(server->response_cache);
 }
 
 bool sta_server_is_busy(const struct sta_server *server)
@@ -248,7 +248,7 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     sta_library_on_publish(server->options.library, NULL, NULL);
     atomic_store(&server->stopping, true);
     sta_http_quiesce(server->http, grace_ms);
-    sta_answers_cancel(server->answers);
+    sta_response_cache_cancel(server->response_cache);
     sta_workers_stop(server->questions);
     sta_workers_stop(server->prepared);
     sta_workers_stop(server->background);

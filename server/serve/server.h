@@ -3,19 +3,19 @@
 #define STA_SERVE_SERVER_H
 
 #include "serve/api/access.h"
-#include "serve/answers/answers.h"
+#include "serve/responses/response_cache.h"
 #include "serve/api/assets.h"
-#include "serve/http/content.h"
+#include "serve/http/representation.h"
 #include "serve/http/http.h"
-#include "serve/answers/kept_results.h"
+#include "serve/responses/result_cache.h"
 #include "serve/api/metrics.h"
 #include "serve/api/parameters.h"
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 #include "serve/http/request.h"
-#include "serve/answers/running.h"
+#include "serve/responses/running.h"
 #include "serve/serve.h"
 #include "serve/http/shares.h"
-#include "serve/answers/timelines.h"
+#include "serve/responses/timelines.h"
 #include "serve/http/workers.h"
 #include "simulate/simulate.h"
 
@@ -24,8 +24,8 @@ struct sta_server {
     struct sta_networks proxies; /* trusted */
     struct sta_http *http;
     struct sta_access *access;
-    struct sta_answers *answers;
-    struct sta_kept_results *results; /* of which pages are cut */
+    struct sta_response_cache *response_cache;
+    struct sta_result_cache *results; /* of which pages are cut */
     struct sta_models *models;        /* of data loading, for the next question to them */
     struct sta_timelines *timelines;
     struct sta_running *running; /* questions at work */
@@ -34,10 +34,10 @@ struct sta_server {
     struct sta_workers *questions;  /* what scans traces */
     struct sta_workers *prepared;   /* what the first page of a new version will ask */
     struct sta_workers *background; /* what is computed for later: gives way to all others */
-    struct sta_workers *streams;    /* what writes long answers, piece by piece */
+    struct sta_workers *streams;    /* what writes long responses, piece by piece */
     struct sta_shares *stream_places;
-    struct sta_workers *tasks;   /* what may touch a disk: register, browse, list, .. */
-    struct sta_content *openapi; /* made once */
+    struct sta_workers *tasks;          /* what may touch a disk: register, browse, list, .. */
+    struct sta_representation *openapi; /* made once */
     _Atomic bool stopping;
 };
 
@@ -55,8 +55,8 @@ struct sta_call {
 /** Answers the exchange of a call with the response, or with the problem when @status says so; empties the
  * response.
  * Context: the handler's call (parked: false), else any thread. */
-void sta_call_answer(struct sta_call *call, int status, struct sta_response *response,
-                     const struct sta_error *err, bool parked);
+void sta_call_respond(struct sta_call *call, int status, struct sta_response *response,
+                      const struct sta_error *err, bool parked);
 
 /* audit.c: who did what */
 /** Notes for the log who the call's identity is. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "simulate/answer.h"
+#include "simulate/whatif.h"
 
 struct column {
     const char *name;
@@ -34,14 +34,14 @@ static const struct column timeline_columns[] = {{"lane", STA_TYPE_TEXT, NULL},
                                                  {"start", STA_TYPE_FLOAT, "s"},
                                                  {"end", STA_TYPE_FLOAT, "s"}};
 
-static int open_table(const struct sta_answering *answering, struct sta_table *table,
+static int open_table(const struct sta_whatif_work *whatif, struct sta_table *table,
                       const struct column *columns, size_t count, size_t rows, struct sta_error *err)
 {
-    int rc = sta_budget_memory(answering->budget, (double)rows * (double)count * 12, "the details", err);
+    int rc = sta_budget_memory(whatif->budget, (double)rows * (double)count * 12, "the details", err);
     if (rc != STA_OK)
         return rc;
     sta_table_init(table, rows);
-    sta_table_count_in(table, answering->budget->account);
+    sta_table_count_in(table, whatif->budget->account);
     for (size_t c = 0; c < count; c++)
         (void)sta_table_add(table, columns[c].name, columns[c].type, columns[c].unit);
     return STA_OK;
@@ -62,10 +62,10 @@ static void set_text(struct sta_table_column *column, size_t row, struct sta_tex
 
 /* Scenario, host and pid of rows that were opened: written before the runs, since texts go through the
  * table's arena, which is of one thread. */
-static void put_keys(const struct sta_answering *answering, struct sta_table *table, const char *scenario,
+static void put_keys(const struct sta_whatif_work *whatif, struct sta_table *table, const char *scenario,
                      size_t first, size_t (*rows_of)(const struct sta_model *, size_t rank))
 {
-    const struct sta_model *model = answering->model;
+    const struct sta_model *model = whatif->model;
     const struct sta_text name = copied(table, scenario);
     size_t row = first;
     for (size_t r = 0; r < model->rank_count; r++) {
@@ -158,39 +158,38 @@ static void put_steps(const struct sta_model *model, const struct sta_simulation
         }
 }
 
-static const char *run_name(const struct sta_answering *answering, size_t run)
+static const char *run_name(const struct sta_whatif_work *whatif, size_t run)
 {
-    return run == 0 ? "baseline" : answering->request.scenarios[run - 1].name;
+    return run == 0 ? "baseline" : whatif->request.scenarios[run - 1].name;
 }
 
-static int open_ranks(struct sta_answering *answering, size_t runs, struct sta_error *err)
+static int open_ranks(struct sta_whatif_work *whatif, size_t runs, struct sta_error *err)
 {
-    const struct sta_model *model = answering->model;
-    struct sta_table *table = &answering->answer->tables[STA_WHATIF_RANKS];
+    const struct sta_model *model = whatif->model;
+    struct sta_table *table = &whatif->result->tables[STA_WHATIF_RANKS];
     int rc =
-        open_table(answering, table, rank_columns, STA_COUNT_OF(rank_columns), runs * model->rank_count, err);
+        open_table(whatif, table, rank_columns, STA_COUNT_OF(rank_columns), runs * model->rank_count, err);
     for (size_t run = 0; rc == STA_OK && run < runs; run++)
-        put_keys(answering, table, run_name(answering, run), run * model->rank_count, one_row);
+        put_keys(whatif, table, run_name(whatif, run), run * model->rank_count, one_row);
     return rc;
 }
 
 /* Tables whose first rows are those of the trace. */
-static int open_traced(struct sta_answering *answering, enum sta_whatif_table kind, size_t runs,
+static int open_traced(struct sta_whatif_work *whatif, enum sta_whatif_table kind, size_t runs,
                        struct sta_error *err)
 {
-    const struct sta_model *model = answering->model;
+    const struct sta_model *model = whatif->model;
     const bool steps = kind == STA_WHATIF_STEPS;
-    struct sta_table *table = &answering->answer->tables[kind];
+    struct sta_table *table = &whatif->result->tables[kind];
     const size_t rows = steps ? model->step_count : model->epoch_count;
     int rc =
-        open_table(answering, table, steps ? step_columns : epoch_columns,
+        open_table(whatif, table, steps ? step_columns : epoch_columns,
                    steps ? STA_COUNT_OF(step_columns) : STA_COUNT_OF(epoch_columns), (runs + 1) * rows, err);
     if (rc != STA_OK)
         return rc;
-    put_keys(answering, table, "traced", 0, steps ? step_rows : epoch_rows);
+    put_keys(whatif, table, "traced", 0, steps ? step_rows : epoch_rows);
     for (size_t run = 0; run < runs; run++)
-        put_keys(answering, table, run_name(answering, run), (run + 1) * rows,
-                 steps ? step_rows : epoch_rows);
+        put_keys(whatif, table, run_name(whatif, run), (run + 1) * rows, steps ? step_rows : epoch_rows);
     if (steps)
         put_steps(model, NULL, table, 0);
     else
@@ -198,14 +197,14 @@ static int open_traced(struct sta_answering *answering, enum sta_whatif_table ki
     return STA_OK;
 }
 
-int sta_answer_open_details(struct sta_answering *answering, struct sta_error *err)
+int sta_whatif_open_details(struct sta_whatif_work *whatif, struct sta_error *err)
 {
-    const size_t runs = 1 + answering->request.scenario_count;
-    int rc = answering->request.ranks ? open_ranks(answering, runs, err) : STA_OK;
-    if (rc == STA_OK && answering->request.epochs)
-        rc = open_traced(answering, STA_WHATIF_EPOCHS, runs, err);
-    if (rc == STA_OK && answering->request.steps)
-        rc = open_traced(answering, STA_WHATIF_STEPS, runs, err);
+    const size_t runs = 1 + whatif->request.scenario_count;
+    int rc = whatif->request.ranks ? open_ranks(whatif, runs, err) : STA_OK;
+    if (rc == STA_OK && whatif->request.epochs)
+        rc = open_traced(whatif, STA_WHATIF_EPOCHS, runs, err);
+    if (rc == STA_OK && whatif->request.steps)
+        rc = open_traced(whatif, STA_WHATIF_STEPS, runs, err);
     return rc;
 }
 
@@ -223,16 +222,16 @@ static void put_ranks(const struct sta_simulation *simulation, struct sta_table 
     }
 }
 
-void sta_answer_put_details(struct sta_answering *answering, const struct sta_simulation *simulation,
+void sta_whatif_put_details(struct sta_whatif_work *whatif, const struct sta_simulation *simulation,
                             size_t run)
 {
-    const struct sta_model *model = answering->model;
-    struct sta_table *tables = answering->answer->tables;
-    if (answering->request.ranks)
+    const struct sta_model *model = whatif->model;
+    struct sta_table *tables = whatif->result->tables;
+    if (whatif->request.ranks)
         put_ranks(simulation, &tables[STA_WHATIF_RANKS], run * model->rank_count);
-    if (answering->request.epochs)
+    if (whatif->request.epochs)
         put_epochs(model, simulation, &tables[STA_WHATIF_EPOCHS], (run + 1) * model->epoch_count);
-    if (answering->request.steps)
+    if (whatif->request.steps)
         put_steps(model, simulation, &tables[STA_WHATIF_STEPS], (run + 1) * model->step_count);
 }
 
@@ -259,19 +258,19 @@ static void put_span(struct sta_table *table, size_t row, const char *lane, cons
     set_us(table, 4, row, te);
 }
 
-int sta_answer_put_timeline(struct sta_answering *answering, const struct sta_simulation *simulation,
+int sta_whatif_put_timeline(struct sta_whatif_work *whatif, const struct sta_simulation *simulation,
                             struct sta_job_recorder *recorder, struct sta_error *err)
 {
-    const struct sta_model_epoch *epoch = sta_model_epoch(answering->model, recorder->rank, recorder->epoch);
+    const struct sta_model_epoch *epoch = sta_model_epoch(whatif->model, recorder->rank, recorder->epoch);
     const struct sta_simulated_step *steps = &simulation->steps[epoch->step_first];
-    struct sta_table *table = &answering->answer->tables[STA_WHATIF_TIMELINE];
+    struct sta_table *table = &whatif->result->tables[STA_WHATIF_TIMELINE];
     size_t rows = 2 * (size_t)epoch->step_count + recorder->count, row = 0;
     for (uint32_t k = 0; k < epoch->step_count; k++)
         rows += steps[k].released > steps[k].ended;
-    int rc = sta_sort(answering->budget, recorder->jobs, recorder->count, sizeof *recorder->jobs, by_lane,
-                      NULL, err);
+    int rc =
+        sta_sort(whatif->budget, recorder->jobs, recorder->count, sizeof *recorder->jobs, by_lane, NULL, err);
     if (rc == STA_OK)
-        rc = open_table(answering, table, timeline_columns, STA_COUNT_OF(timeline_columns), rows, err);
+        rc = open_table(whatif, table, timeline_columns, STA_COUNT_OF(timeline_columns), rows, err);
     if (rc != STA_OK)
         return rc;
     for (uint32_t k = 0; k < epoch->step_count; k++) {

@@ -96,7 +96,7 @@ enum sta_whatif_table {
 };
 const char *sta_whatif_table_name(enum sta_whatif_table table);
 
-struct sta_whatif_answer {
+struct sta_whatif_result {
     struct sta_model_summary model;
     struct sta_whatif_check check;
     struct sta_contention contention;
@@ -113,9 +113,9 @@ struct sta_whatif_answer {
  * Return: 0; STA_EINPUT with parameter; STA_EUNFIT with reason; of the budget.  Fini after success.
  */
 STA_MUSTCHECK int sta_whatif_run(const struct sta_model *model, const struct sta_document *request,
-                                 const struct sta_budget *budget, struct sta_whatif_answer *answer,
+                                 const struct sta_budget *budget, struct sta_whatif_result *result,
                                  struct sta_error *err);
-void sta_whatif_answer_fini(struct sta_whatif_answer *answer);
+void sta_whatif_result_fini(struct sta_whatif_result *result);
 /** Checks a request as far as that needs no model. */
 STA_MUSTCHECK int sta_whatif_check_request(const struct sta_document *request, struct sta_error *err);
 

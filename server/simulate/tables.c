@@ -1,21 +1,21 @@
-/* The tables of an answer. */
+/* The tables of a result. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "simulate/answer.h"
+#include "simulate/whatif.h"
 
 /* ---- figures of runs: the same columns for scenarios and sweeps */
 
 /* By how much the time of a run may be off: the largest error of an epoch, and what contention could add to
  * workers that the trace did not have. */
-static double margin_of(const struct sta_answering *answering, const struct sta_scenario *scenario,
+static double margin_of(const struct sta_whatif_work *whatif, const struct sta_scenario *scenario,
                         const struct sta_run_figures *figures)
 {
-    const struct sta_contention *contention = &answering->answer->contention;
-    double error = answering->check.epoch_error_max;
+    const struct sta_contention *contention = &whatif->result->contention;
+    double error = whatif->check.epoch_error_max;
     if (contention->significant && scenario->has_workers) {
-        double more = fabs((double)scenario->workers - (double)answering->model->workers);
+        double more = fabs((double)scenario->workers - (double)whatif->model->workers);
         error += fmin(1, contention->growth * more);
     }
     return sta_us_seconds((double)figures->train * error);
@@ -39,10 +39,10 @@ static const struct {
     [SPEEDUP] = {"speedup", "ratio"},  [MARGIN] = {"train_time_margin", "s"},
 };
 
-static double figure(const struct sta_answering *answering, size_t run, const struct sta_scenario *scenario,
+static double figure(const struct sta_whatif_work *whatif, size_t run, const struct sta_scenario *scenario,
                      int column)
 {
-    const struct sta_run_figures *figures = &answering->figures[run];
+    const struct sta_run_figures *figures = &whatif->figures[run];
     switch (column) {
     case TRAIN:
         return sta_us_seconds((double)figures->train);
@@ -61,15 +61,15 @@ static double figure(const struct sta_answering *answering, size_t run, const st
     case AU:
         return figures->au;
     case SPEEDUP:
-        return figures->train != 0 ? (double)answering->figures[0].train / (double)figures->train : NAN;
+        return figures->train != 0 ? (double)whatif->figures[0].train / (double)figures->train : NAN;
     default:
-        return answering->check.predicted_steps > 0 ? margin_of(answering, scenario, figures) : NAN;
+        return whatif->check.predicted_steps > 0 ? margin_of(whatif, scenario, figures) : NAN;
     }
 }
 
-static void add_run_columns(const struct sta_answering *answering, struct sta_table *table, size_t first_run)
+static void add_run_columns(const struct sta_whatif_work *whatif, struct sta_table *table, size_t first_run)
 {
-    const struct sta_whatif_request *request = &answering->request;
+    const struct sta_whatif_request *request = &whatif->request;
     for (int c = 0; c < RUN_COLUMNS; c++) {
         struct sta_table_column *column =
             sta_table_add(table, run_columns[c].name, STA_TYPE_FLOAT, run_columns[c].unit);
@@ -80,24 +80,24 @@ static void add_run_columns(const struct sta_answering *answering, struct sta_ta
                 : run <= request->scenario_count
                     ? request->scenarios[run - 1]
                     : sta_sweep_scenario(&request->sweep, run - 1 - request->scenario_count);
-            sta_table_set_number(column, row, figure(answering, run, &scenario, c));
+            sta_table_set_number(column, row, figure(whatif, run, &scenario, c));
         }
     }
 }
 
-static const char *run_name(const struct sta_answering *answering, size_t run)
+static const char *run_name(const struct sta_whatif_work *whatif, size_t run)
 {
-    return run == 0 ? "baseline" : answering->request.scenarios[run - 1].name;
+    return run == 0 ? "baseline" : whatif->request.scenarios[run - 1].name;
 }
 
-void sta_answer_put_scenarios(struct sta_answering *answering)
+void sta_whatif_put_scenarios(struct sta_whatif_work *whatif)
 {
-    struct sta_table *table = &answering->answer->tables[STA_WHATIF_SCENARIOS];
-    sta_table_init(table, 1 + answering->request.scenario_count);
+    struct sta_table *table = &whatif->result->tables[STA_WHATIF_SCENARIOS];
+    sta_table_init(table, 1 + whatif->request.scenario_count);
     struct sta_table_column *names = sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
     for (size_t run = 0; run < table->rows; run++)
-        sta_table_set_text(table, names, run, run_name(answering, run), strlen(run_name(answering, run)));
-    add_run_columns(answering, table, 0);
+        sta_table_set_text(table, names, run, run_name(whatif, run), strlen(run_name(whatif, run)));
+    add_run_columns(whatif, table, 0);
 }
 
 /* ---- sweep and knees */
@@ -129,36 +129,35 @@ struct knee {
     int64_t endless; /* what no number of workers is faster than */
 };
 
-static int64_t train_at(const struct sta_answering *answering, const struct knee *knee, size_t point)
+static int64_t train_at(const struct sta_whatif_work *whatif, const struct knee *knee, size_t point)
 {
-    return answering->figures[1 + answering->request.scenario_count + point * knee->groups + knee->group]
-        .train;
+    return whatif->figures[1 + whatif->request.scenario_count + point * knee->groups + knee->group].train;
 }
 
-static int64_t workers_at(const struct sta_answering *answering, const struct knee *knee, size_t point)
+static int64_t workers_at(const struct sta_whatif_work *whatif, const struct knee *knee, size_t point)
 {
-    return (int64_t)sta_sweep_value(&answering->request.sweep, STA_SWEEP_WORKERS,
+    return (int64_t)sta_sweep_value(&whatif->request.sweep, STA_SWEEP_WORKERS,
                                     point * knee->groups + knee->group);
 }
 
 /* Whether no larger number of workers is 1 % faster than those of a point. */
-static bool is_enough(const struct sta_answering *answering, const struct knee *knee, size_t point)
+static bool is_enough(const struct sta_whatif_work *whatif, const struct knee *knee, size_t point)
 {
-    const double time = sta_us_seconds((double)train_at(answering, knee, point));
+    const double time = sta_us_seconds((double)train_at(whatif, knee, point));
     for (size_t other = 0; other < knee->points; other++)
-        if (workers_at(answering, knee, other) > workers_at(answering, knee, point) &&
-            !(time < 1.01 * sta_us_seconds((double)train_at(answering, knee, other))))
+        if (workers_at(whatif, knee, other) > workers_at(whatif, knee, point) &&
+            !(time < 1.01 * sta_us_seconds((double)train_at(whatif, knee, other))))
             return false;
     return true;
 }
 
-static void find_knee(const struct sta_answering *answering, struct knee *knee)
+static void find_knee(const struct sta_whatif_work *whatif, struct knee *knee)
 {
     knee->workers = INT64_MAX;
-    knee->endless = train_at(answering, knee, knee->points); /* these runs come behind the sweep's */
+    knee->endless = train_at(whatif, knee, knee->points); /* these runs come behind the sweep's */
     for (size_t point = 0; point < knee->points; point++) {
-        const int64_t workers = workers_at(answering, knee, point), train = train_at(answering, knee, point);
-        if (workers < knee->workers && is_enough(answering, knee, point)) {
+        const int64_t workers = workers_at(whatif, knee, point), train = train_at(whatif, knee, point);
+        if (workers < knee->workers && is_enough(whatif, knee, point)) {
             knee->workers = workers;
             knee->train = train;
         }
@@ -179,10 +178,10 @@ static void put_sentence(struct sta_table *table, struct sta_table_column *colum
     sta_table_set_text(table, column, row, text, strlen(text));
 }
 
-static void put_knees(struct sta_answering *answering)
+static void put_knees(struct sta_whatif_work *whatif)
 {
-    const struct sta_scenario_sweep *sweep = &answering->request.sweep;
-    struct sta_table *table = &answering->answer->knee;
+    const struct sta_scenario_sweep *sweep = &whatif->request.sweep;
+    struct sta_table *table = &whatif->result->knee;
     const size_t groups = sta_sweep_groups(sweep), points = sweep->count / groups;
     sta_table_init(table, groups);
     for (unsigned i = STA_SWEEP_WORKERS + 1; i < STA_SWEEPABLES; i++) {
@@ -204,7 +203,7 @@ static void put_knees(struct sta_answering *answering)
     (void)sta_table_add(table, "sentence", STA_TYPE_TEXT, NULL);
     for (size_t g = 0; g < groups; g++) {
         struct knee knee = {.group = g, .groups = groups, .points = points};
-        find_knee(answering, &knee);
+        find_knee(whatif, &knee);
         sta_table_set_int(sta_table_find(table, "workers"), g, knee.workers);
         sta_table_set_number(sta_table_find(table, "train_time"), g, sta_us_seconds((double)knee.train));
         sta_table_set_number(sta_table_find(table, "train_time_infinite"), g,
@@ -213,17 +212,17 @@ static void put_knees(struct sta_answering *answering)
     }
 }
 
-void sta_answer_put_sweep(struct sta_answering *answering)
+void sta_whatif_put_sweep(struct sta_whatif_work *whatif)
 {
-    const struct sta_scenario_sweep *sweep = &answering->request.sweep;
-    struct sta_table *table = &answering->answer->tables[STA_WHATIF_SWEEP];
+    const struct sta_scenario_sweep *sweep = &whatif->request.sweep;
+    struct sta_table *table = &whatif->result->tables[STA_WHATIF_SWEEP];
     if (sweep->count == 0)
         return;
     sta_table_init(table, sweep->count);
     add_swept_columns(sweep, table);
-    add_run_columns(answering, table, 1 + answering->request.scenario_count);
+    add_run_columns(whatif, table, 1 + whatif->request.scenario_count);
     if (sweep->values[STA_SWEEP_WORKERS] != NULL)
-        put_knees(answering);
+        put_knees(whatif);
 }
 
 /* ---- the model */
@@ -283,12 +282,12 @@ static void put_work(const struct sta_model *model, struct sta_table *table)
     }
 }
 
-void sta_answer_put_model(struct sta_answering *answering)
+void sta_whatif_put_model(struct sta_whatif_work *whatif)
 {
     static const char *const loaders[] = {
         [STA_LOADER_INLINE] = "inline", [STA_LOADER_ROUND_ROBIN] = "round_robin", [STA_LOADER_POOL] = "pool"};
-    const struct sta_model *model = answering->model;
-    struct sta_model_summary *summary = &answering->answer->model;
+    const struct sta_model *model = whatif->model;
+    struct sta_model_summary *summary = &whatif->result->model;
     *summary = (struct sta_model_summary){.loader = loaders[model->loader],
                                           .ranks = (int64_t)model->rank_count,
                                           .epochs = model->most_epochs,

@@ -11,7 +11,7 @@
 #include "common/memory.h"
 #include "serve/api/body.h"
 #include "serve/http/body_reader.h"
-#include "serve/answers/cursor.h"
+#include "serve/responses/cursor.h"
 #include "serve/api/parameters.h"
 #include "serve/http/request.h"
 #include "serve/api/tokens.h"

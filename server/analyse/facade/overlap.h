@@ -32,7 +32,7 @@ struct sta_overlap_question {
 };
 
 /* Tables in whole.  Those that were not asked for have no columns. */
-struct sta_overlap_answer {
+struct sta_overlap_result {
     const char *semantics;  /* static */
     char *scope;            /* JSON: a word or a list; NULL under compatible */
     const char *variant;    /* static; NULL but under compatible */
@@ -50,15 +50,15 @@ struct sta_overlap_answer {
  * STA_ECORRUPT.  Fini after success.
  */
 STA_MUSTCHECK int sta_overlap_run(const struct sta_overlap_question *question,
-                                  const struct sta_budget *budget, struct sta_overlap_answer *answer,
+                                  const struct sta_budget *budget, struct sta_overlap_result *answer,
                                   struct sta_error *err);
-void sta_overlap_answer_fini(struct sta_overlap_answer *answer);
+void sta_overlap_result_fini(struct sta_overlap_result *answer);
 /** sta_overlap_intervals - the table of maximal intervals in which request member `where` holds. */
 STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_question *question,
                                         const struct sta_budget *budget, struct sta_table *table,
                                         struct sta_error *err);
 /** sta_overlap_page - the printed page of the older analyser, from an answer under compatible.  UTF-8; free()
  * it. */
-char *sta_overlap_page(const struct sta_overlap_answer *answer);
+char *sta_overlap_page(const struct sta_overlap_result *answer);
 
 #endif

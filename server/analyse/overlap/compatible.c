@@ -167,7 +167,7 @@ static void put_phases(const struct sta_overlap_request *request, const struct s
 }
 
 int sta_overlap_compatible(const struct sta_overlap_request *request, const struct sta_budget *budget,
-                           struct sta_overlap_answer *answer, struct sta_error *err)
+                           struct sta_overlap_result *answer, struct sta_error *err)
 {
     struct sta_buckets buckets;
     struct times times = {0};

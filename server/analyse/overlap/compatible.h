@@ -6,7 +6,7 @@
 
 /** The answer of a request under compatible: facts and phases. */
 STA_MUSTCHECK int sta_overlap_compatible(const struct sta_overlap_request *request,
-                                         const struct sta_budget *budget, struct sta_overlap_answer *answer,
+                                         const struct sta_budget *budget, struct sta_overlap_result *answer,
                                          struct sta_error *err);
 
 #endif

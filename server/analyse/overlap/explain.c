@@ -18,7 +18,7 @@ static uint32_t find_set(const struct sta_overlap_request *request, const char *
 }
 
 static void put_pair(const struct sta_overlap_request *asked, const struct sta_overlap_request *request,
-                     const struct sta_buckets *buckets, struct sta_overlap_answer *answer, size_t row,
+                     const struct sta_buckets *buckets, struct sta_overlap_result *answer, size_t row,
                      uint32_t first, uint32_t second)
 {
     const char *names[] = {asked->sets[first].name, asked->sets[second].name};
@@ -42,7 +42,7 @@ static void put_pair(const struct sta_overlap_request *asked, const struct sta_o
 }
 
 static void put_table(const struct sta_overlap_request *asked, const struct sta_overlap_request *request,
-                      const struct sta_buckets *buckets, struct sta_overlap_answer *answer)
+                      const struct sta_buckets *buckets, struct sta_overlap_result *answer)
 {
     static const char *const columns[] = {"granularity",      "a_busy",    "a_bucket",        "b_busy",
                                           "b_bucket",         "overlap",   "overlap_bucket",  "a_minus_b",
@@ -60,7 +60,7 @@ static void put_table(const struct sta_overlap_request *asked, const struct sta_
 }
 
 int sta_overlap_explain(const struct sta_overlap_request *asked, const struct sta_budget *budget,
-                        struct sta_overlap_answer *answer, struct sta_error *err)
+                        struct sta_overlap_result *answer, struct sta_error *err)
 {
     struct sta_overlap_request request = *asked; /* the same expressions, in bins */
     struct sta_buckets buckets;

@@ -12,7 +12,7 @@
  * (compute, io, app_io) are disjoint there, so they are here.
  */
 STA_MUSTCHECK int sta_overlap_explain(const struct sta_overlap_request *request,
-                                      const struct sta_budget *budget, struct sta_overlap_answer *answer,
+                                      const struct sta_budget *budget, struct sta_overlap_result *answer,
                                       struct sta_error *err);
 
 #endif

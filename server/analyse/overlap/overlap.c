@@ -41,7 +41,7 @@ static int check_table(const struct sta_overlap_request *request, const struct s
 }
 
 /* Cells that are missing since their sum does not fit; statistics are of cells that were counted. */
-static void count_too_large(struct sta_overlap_answer *answer)
+static void count_too_large(struct sta_overlap_result *answer)
 {
     const struct sta_table *const tables[] = {&answer->sets,        &answer->pairs,    &answer->groups,
                                               &answer->concurrency, &answer->exposure, &answer->series,
@@ -52,7 +52,7 @@ static void count_too_large(struct sta_overlap_answer *answer)
 
 static int fill_answer(const struct sta_overlap_request *request, struct sta_overlap_series *series,
                        const struct sta_overlap_results *results, const struct sta_budget *budget,
-                       struct sta_overlap_answer *answer, struct sta_error *err)
+                       struct sta_overlap_result *answer, struct sta_error *err)
 {
     int rc = check_table(request, results, budget, err);
     if (rc != 0)
@@ -70,7 +70,7 @@ static int fill_answer(const struct sta_overlap_request *request, struct sta_ove
 }
 
 static int run_exact(const struct sta_overlap_request *request, const struct sta_budget *budget,
-                     struct sta_overlap_answer *answer, struct sta_error *err)
+                     struct sta_overlap_result *answer, struct sta_error *err)
 {
     struct sta_overlap_series *series = NULL;
     struct sta_overlap_binding binding = {0};
@@ -97,21 +97,21 @@ static int run_exact(const struct sta_overlap_request *request, const struct sta
 }
 
 int sta_overlap_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
-                    struct sta_overlap_answer *answer, struct sta_error *err)
+                    struct sta_overlap_result *answer, struct sta_error *err)
 {
     struct sta_overlap_request request;
-    *answer = (struct sta_overlap_answer){0};
+    *answer = (struct sta_overlap_result){0};
     int rc = sta_overlap_request_read(&request, question, false, err);
     if (rc == 0)
         rc = request.call == STA_OVERLAP_COMPATIBLE ? sta_overlap_compatible(&request, budget, answer, err)
                                                     : run_exact(&request, budget, answer, err);
     sta_overlap_request_release(&request);
     if (rc != 0)
-        sta_overlap_answer_fini(answer);
+        sta_overlap_result_fini(answer);
     return rc;
 }
 
-void sta_overlap_answer_fini(struct sta_overlap_answer *answer)
+void sta_overlap_result_fini(struct sta_overlap_result *answer)
 {
     struct sta_table *tables[] = {
         &answer->sets,       &answer->pairs,   &answer->groups, &answer->concurrency, &answer->exposure,
@@ -122,5 +122,5 @@ void sta_overlap_answer_fini(struct sta_overlap_answer *answer)
         free(answer->warnings[i]);
     free(answer->warnings);
     free(answer->scope);
-    *answer = (struct sta_overlap_answer){0};
+    *answer = (struct sta_overlap_result){0};
 }

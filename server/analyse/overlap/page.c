@@ -6,7 +6,7 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-static long long count_of(const struct sta_overlap_answer *answer, const char *name)
+static long long count_of(const struct sta_overlap_result *answer, const char *name)
 {
     size_t i = 0;
     while (i < answer->facts.count && strcmp(answer->facts.items[i].name, name) != 0)
@@ -30,7 +30,7 @@ static void put_rounded(struct sta_buffer *page, int64_t count)
         sta_put_char(page, units[unit]);
 }
 
-static int64_t threads_of(const struct sta_overlap_answer *answer, const char *phase)
+static int64_t threads_of(const struct sta_overlap_result *answer, const char *phase)
 {
     const struct sta_table_column *names = sta_table_find(&answer->phases, "name");
     const struct sta_table_column *threads = sta_table_find(&answer->phases, "threads");
@@ -40,7 +40,7 @@ static int64_t threads_of(const struct sta_overlap_answer *answer, const char *p
     return 0;
 }
 
-static void put_allocation(struct sta_buffer *page, const struct sta_overlap_answer *answer)
+static void put_allocation(struct sta_buffer *page, const struct sta_overlap_result *answer)
 {
     sta_put_text(page, "Summary\nAllocation    Scheduler Allocation Details\n");
     sta_put_format(page, "├── Nodes: %lld\n", count_of(answer, "hosts"));
@@ -54,7 +54,7 @@ static void put_allocation(struct sta_buffer *page, const struct sta_overlap_ans
     sta_put_format(page, "└── Files: %lld\n", count_of(answer, "files"));
 }
 
-static void put_times(struct sta_buffer *page, const struct sta_overlap_answer *answer)
+static void put_times(struct sta_buffer *page, const struct sta_overlap_result *answer)
 {
     const struct sta_table *lines = &answer->per_scope;
     const struct sta_table_column *printed = sta_table_find(lines, "printed");
@@ -69,7 +69,7 @@ static void put_times(struct sta_buffer *page, const struct sta_overlap_answer *
                            time->numbers[i]);
 }
 
-char *sta_overlap_page(const struct sta_overlap_answer *answer)
+char *sta_overlap_page(const struct sta_overlap_result *answer)
 {
     struct sta_buffer page;
     sta_buffer_init(&page);

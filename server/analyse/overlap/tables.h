@@ -18,7 +18,7 @@ void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *
 
 /** overlap.md section 2: sets, pairs, groups, concurrency, and the facts scope_count, span, idle. */
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                        struct sta_overlap_answer *answer);
+                        struct sta_overlap_result *answer);
 /** A row per ordered pair of sets. */
 void sta_overlap_exposure(const struct sta_overlap_request *request,
                           const struct sta_overlap_results *results, struct sta_table *table);

@@ -163,7 +163,7 @@ static void put_concurrency(const struct sta_overlap_request *request,
 }
 
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                        struct sta_overlap_answer *answer)
+                        struct sta_overlap_result *answer)
 {
     struct sta_figures total = {0};
     __int128 largest[STA_OVERLAP_SETS] = {0};

@@ -9,7 +9,7 @@
 
 #define NAMES_SHOWN 20
 
-static void warn(struct sta_overlap_answer *answer, char *sentence)
+static void warn(struct sta_overlap_result *answer, char *sentence)
 {
     answer->warnings = sta_realloc_array(answer->warnings, answer->warning_count + 1, sizeof(char *));
     answer->warnings[answer->warning_count++] = sentence;
@@ -41,7 +41,7 @@ static char *list_names(const struct sta_dictionary *dictionary)
 }
 
 static void warn_of_empty_sets(const struct sta_overlap_request *request,
-                               const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
+                               const struct sta_overlap_results *results, struct sta_overlap_result *answer)
 {
     char *cats = NULL;
     for (uint32_t s = 0; s < request->set_count && results->unit_count > 0; s++) {
@@ -55,7 +55,7 @@ static void warn_of_empty_sets(const struct sta_overlap_request *request,
     free(cats);
 }
 
-static void warn_of_layers(const struct sta_overlap_request *request, struct sta_overlap_answer *answer)
+static void warn_of_layers(const struct sta_overlap_request *request, struct sta_overlap_result *answer)
 {
     if (request->layers_left_out > 0)
         warn(answer,
@@ -65,7 +65,7 @@ static void warn_of_layers(const struct sta_overlap_request *request, struct sta
 }
 
 static void warn_of_single_group(const struct sta_overlap_request *request,
-                                 const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
+                                 const struct sta_overlap_results *results, struct sta_overlap_result *answer)
 {
     if (request->scope.kind == STA_SCOPE_RANK_GROUP && results->unit_count == 1 &&
         results->sums[results->units[0]].processes == 1)
@@ -91,7 +91,7 @@ static int compare_hosts(const void *a, const void *b)
 }
 
 static void warn_of_clocks(const struct sta_overlap_request *request,
-                           const struct sta_overlap_results *results, struct sta_overlap_answer *answer)
+                           const struct sta_overlap_results *results, struct sta_overlap_result *answer)
 {
     const struct sta_dictionary *names = sta_snapshot_entities(request->question->snapshot)->hosts;
     uint32_t limit = sta_dictionary_count(names);
@@ -117,7 +117,7 @@ static void warn_of_clocks(const struct sta_overlap_request *request,
 }
 
 void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                      struct sta_overlap_answer *answer)
+                      struct sta_overlap_result *answer)
 {
     warn_of_layers(request, answer);
     warn_of_empty_sets(request, results, answer);

@@ -6,6 +6,6 @@
 #include "analyse/overlap/pass.h"
 
 void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                      struct sta_overlap_answer *answer);
+                      struct sta_overlap_result *answer);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct asset {
     char *path; /* "/index.html" */
-    struct sta_content *content;
+    struct sta_representation *content;
 };
 
 struct sta_assets {
@@ -91,8 +91,8 @@ static int add_file(struct sta_assets *assets, const char *file, const char *pat
     char *packed = read_packed(file, &packed_size);
     STA_GROW(assets->items, assets->capacity, assets->count + 1);
     assets->items[assets->count++] = (struct asset){
-        sta_strdup(path), packed ? sta_content_create_packed(&response, caching, packed, packed_size)
-                                 : sta_content_create(&response, caching)};
+        sta_strdup(path), packed ? sta_representation_create_packed(&response, caching, packed, packed_size)
+                                 : sta_representation_create(&response, caching)};
     sta_response_fini(&response);
     return STA_OK;
 }
@@ -162,16 +162,16 @@ void sta_assets_destroy(struct sta_assets *assets)
 {
     for (size_t i = 0; i < assets->count; i++) {
         free(assets->items[i].path);
-        sta_content_release(assets->items[i].content);
+        sta_representation_release(assets->items[i].content);
     }
     free(assets->items);
     free(assets);
 }
 
-struct sta_content *sta_assets_find(const struct sta_assets *assets, const char *path)
+struct sta_representation *sta_assets_find(const struct sta_assets *assets, const char *path)
 {
     struct asset key = {.path = (char *)(uintptr_t)(strcmp(path, "/") == 0 ? "/index.html" : path)};
     const struct asset *found =
         assets->count ? bsearch(&key, assets->items, assets->count, sizeof key, compare_assets) : NULL;
-    return found ? sta_content_retain(found->content) : NULL;
+    return found ? sta_representation_retain(found->content) : NULL;
 }

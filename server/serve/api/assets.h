@@ -3,7 +3,7 @@
 #define STA_SERVE_ASSETS_H
 
 #include "common/error.h"
-#include "serve/http/content.h"
+#include "serve/http/representation.h"
 
 struct sta_assets;
 
@@ -18,6 +18,6 @@ STA_MUSTCHECK int sta_assets_load(const char *folder, struct sta_assets **assets
 void sta_assets_destroy(struct sta_assets *assets);
 /** The file for a decoded path, retained; "/" and the pages of the dashboard give index.html; NULL: none.
  * Context: any thread. */
-struct sta_content *sta_assets_find(const struct sta_assets *assets, const char *path);
+struct sta_representation *sta_assets_find(const struct sta_assets *assets, const char *path);
 
 #endif

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "serve/server.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 static struct sta_columns_question question_of(const struct sta_view *view)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/answers/compare_tables.h"
-#include "serve/answers/views.h"
+#include "serve/responses/compare_tables.h"
+#include "serve/responses/views.h"
 
 #define COMPARED                                                                                             \
     (STA_HAS(SEMANTICS) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |                 \
@@ -82,7 +82,7 @@ static int check_compare(struct sta_view *view, struct sta_error *err)
     return STA_OK;
 }
 
-/* ---- the answer */
+/* ---- the response */
 
 /* The results of the runs, which hold the texts of the comparison. */
 struct runs {
@@ -153,7 +153,7 @@ static int compare_result(struct sta_view *view, const struct sta_budget *budget
 {
     struct runs *runs = sta_alloc(sizeof *runs);
     struct sta_table table = {0};
-    struct sta_answer_names names = sta_view_names(view);
+    struct sta_response_names names = sta_view_names(view);
     struct sta_facts none = {0};
     size_t baseline = 0;
     int status = ask_runs(view, budget, runs, err);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/api/reply.h"
-#include "serve/answers/views.h"
+#include "serve/api/response.h"
+#include "serve/responses/views.h"
 
 int sta_counters_result(struct sta_view *view, const struct sta_series *series,
                         const struct sta_budget *budget, struct sta_result **result, struct sta_error *err)

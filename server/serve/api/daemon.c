@@ -67,7 +67,7 @@ int sta_api_settings(struct sta_call *call, struct sta_response *response, struc
 
 void sta_api_openapi(struct sta_call *call)
 {
-    sta_exchange_response(call->exchange, sta_content_choose(call->server->openapi, call->exchange));
+    sta_exchange_response(call->exchange, sta_representation_choose(call->server->openapi, call->exchange));
 }
 
 /* ---- figures for Prometheus */
@@ -142,7 +142,7 @@ static void put_jobs(struct sta_buffer *out, struct sta_jobs *jobs)
 
 static void put_answers(struct sta_buffer *out, struct sta_server *server)
 {
-    struct sta_answers_figures figures = sta_answers_figures(server->answers);
+    struct sta_response_cache_figures figures = sta_response_cache_figures(server->response_cache);
     uint64_t running, waiting;
     sta_workers_count(server->questions, &running, &waiting);
     put_gauge(out, "strata_cache_bytes", "Memory that kept answers take.", figures.bytes);
@@ -153,7 +153,7 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     put_counter(out, "strata_cache_joins_total",
                 "Questions that waited for an answer already being computed.", figures.joins);
     put_counter(out, "strata_cache_dropped_total", "Answers dropped to make room.", figures.dropped);
-    struct sta_kept_results_figures results = sta_kept_results_figures(server->results);
+    struct sta_result_cache_figures results = sta_result_cache_figures(server->results);
     put_gauge(out, "strata_results_bytes",
               "Memory that kept results take, of which pages are cut, and an eighth of their disk.",
               results.bytes);

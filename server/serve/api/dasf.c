@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 #include "dasf/dasf.h"
 
 /* Only of traces of this kind, and tables that there are. */

@@ -6,7 +6,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "serve/api/routes.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 /* ---- answering */
 
@@ -17,8 +17,8 @@ static void log_failure(const struct sta_call *call, int http_status, const char
         sta_log(STA_LOG_ERROR, "Request failed", "call", call->route->id, "cause", detail, NULL);
 }
 
-void sta_call_answer(struct sta_call *call, int status, struct sta_response *response,
-                     const struct sta_error *err, bool parked)
+void sta_call_respond(struct sta_call *call, int status, struct sta_response *response,
+                      const struct sta_error *err, bool parked)
 {
     if (status != STA_OK) {
         struct sta_problem problem = sta_problem_of(err);
@@ -28,12 +28,12 @@ void sta_call_answer(struct sta_call *call, int status, struct sta_response *res
         sta_response_problem(
             response, &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1, NULL});
     }
-    struct sta_answer *answer = sta_response_answer(response, call->exchange);
+    struct sta_http_response *sealed = sta_response_seal(response, call->exchange);
     sta_response_fini(response);
     if (parked)
-        sta_exchange_finish(call->exchange, answer);
+        sta_exchange_finish(call->exchange, sealed);
     else
-        sta_exchange_response(call->exchange, answer);
+        sta_exchange_response(call->exchange, sealed);
 }
 
 static void refuse(struct sta_call *call, const struct sta_problem *problem, const char *header,
@@ -44,7 +44,7 @@ static void refuse(struct sta_call *call, const struct sta_problem *problem, con
     sta_response_problem(&response, problem);
     if (header != NULL)
         sta_response_header(&response, header, value);
-    sta_exchange_response(call->exchange, sta_response_answer(&response, call->exchange));
+    sta_exchange_response(call->exchange, sta_response_seal(&response, call->exchange));
     sta_response_fini(&response);
 }
 
@@ -62,7 +62,7 @@ static void run_at_once(struct sta_call *call)
     sta_response_init(&response);
     response.no_store = call->route->no_store;
     int status = call->route->handle(call, &response, &err);
-    sta_call_answer(call, status, &response, &err, false);
+    sta_call_respond(call, status, &response, &err, false);
 }
 
 static void run_io_task(void *context, bool dropped)
@@ -75,7 +75,7 @@ static void run_io_task(void *context, bool dropped)
     response.body.account = call->server->options.account;
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : call->route->handle(call, &response, &err);
-    sta_call_answer(call, status, &response, &err, true);
+    sta_call_respond(call, status, &response, &err, true);
     free(call);
 }
 
@@ -89,7 +89,7 @@ static void send_io_task(const struct sta_call *given)
         return;
     struct sta_response response;
     sta_response_init(&response);
-    sta_call_answer(call, err.status, &response, &err, true);
+    sta_call_respond(call, err.status, &response, &err, true);
     free(call);
 }
 
@@ -140,7 +140,7 @@ static bool check_client(struct sta_call *call, const char *path)
     return false;
 }
 
-/* Marks the answer for the browser when the origin may read it. */
+/* Marks the response for the browser when the origin may read it. */
 static bool is_allowed_origin(struct sta_call *call)
 {
     const char *origin = sta_exchange_header(call->exchange, "Origin");
@@ -167,7 +167,7 @@ static void answer_options(struct sta_call *call, unsigned allowed, bool cors)
                             "Authorization, Content-Type, If-None-Match");
         sta_response_header(&response, "Access-Control-Max-Age", "600");
     }
-    sta_exchange_response(call->exchange, sta_response_answer(&response, call->exchange));
+    sta_exchange_response(call->exchange, sta_response_seal(&response, call->exchange));
     sta_response_fini(&response);
 }
 
@@ -265,7 +265,7 @@ static void serve_file(struct sta_call *call, char *path)
     enum sta_method method = sta_exchange_method(call->exchange);
     struct sta_error ignored = STA_ERROR_INIT;
     bool decoded = sta_percent_decode(path, false, &ignored) == STA_OK;
-    struct sta_content *content = decoded ? sta_assets_find(call->server->assets, path) : NULL;
+    struct sta_representation *content = decoded ? sta_assets_find(call->server->assets, path) : NULL;
     if (content == NULL) {
         refuse_simply(call, 404,
                       "There is nothing at this path; the API is described at /api/v1/openapi.json");
@@ -274,9 +274,9 @@ static void serve_file(struct sta_call *call, char *path)
     } else if (!is_reading(method)) {
         refuse_method(call, 1u << STA_GET);
     } else {
-        sta_exchange_response(call->exchange, sta_content_choose(content, call->exchange));
+        sta_exchange_response(call->exchange, sta_representation_choose(content, call->exchange));
     }
-    sta_content_release(content);
+    sta_representation_release(content);
 }
 
 static bool is_of_api(const char *path)

@@ -52,21 +52,21 @@ static int result_utilisation(struct sta_view *view, const struct sta_budget *bu
                               struct sta_result **result, struct sta_error *err)
 {
     struct sta_overlap_question question = question_of(view);
-    struct sta_utilisation_answer answer;
-    int status = sta_utilisation_run(&question, budget, &answer, err);
+    struct sta_utilisation_result utilisation;
+    int status = sta_utilisation_run(&question, budget, &utilisation, err);
     if (status != STA_OK)
         return status;
-    struct sta_table rows = answer.rows;
-    answer.rows = (struct sta_table){0};
+    struct sta_table rows = utilisation.rows;
+    utilisation.rows = (struct sta_table){0};
     *result = sta_result_of_table(&rows, NULL, NULL);
     (*result)->member = "rows";
     struct sta_buffer *out = &(*result)->head;
-    sta_put_facts(out, &answer.facts);
-    sta_put_member_text(out, "verdict", answer.verdict);
-    sta_put_member_text(out, "verdict_dlio", answer.verdict_dlio);
-    put_objects(out, "epochs", &answer.epochs);
-    put_objects(out, "per_rank", &answer.per_rank);
-    sta_utilisation_answer_fini(&answer);
+    sta_put_facts(out, &utilisation.facts);
+    sta_put_member_text(out, "verdict", utilisation.verdict);
+    sta_put_member_text(out, "verdict_dlio", utilisation.verdict_dlio);
+    put_objects(out, "epochs", &utilisation.epochs);
+    put_objects(out, "per_rank", &utilisation.per_rank);
+    sta_utilisation_result_fini(&utilisation);
     return STA_OK;
 }
 
@@ -225,32 +225,32 @@ static void put_counts(struct sta_buffer *out, const uint64_t counts[STA_SEVERIT
 }
 
 static void put_document(struct sta_buffer *out, const struct sta_view *view,
-                         const struct sta_findings_answer *answer)
+                         const struct sta_findings_result *findings)
 {
     uint64_t counts[STA_SEVERITIES] = {0};
-    for (size_t i = 0; i < answer->count; i++)
-        if (is_shown(view, &answer->items[i]))
-            counts[answer->items[i].severity]++;
+    for (size_t i = 0; i < findings->count; i++)
+        if (is_shown(view, &findings->items[i]))
+            counts[findings->items[i].severity]++;
     sta_put_char(out, '{');
     sta_put_member_text(out, "trace", view->traces[0].id);
-    sta_put_member_text(out, "preset", answer->preset);
+    sta_put_member_text(out, "preset", findings->preset);
     put_window(out, view);
     put_counts(out, counts);
     sta_put_member(out, "base");
     sta_put_char(out, '{');
-    sta_put_member_text(out, "kind", answer->base_kind);
-    sta_put_member_double(out, "time", answer->base_time);
-    sta_put_member_uint(out, "ranks", answer->ranks);
+    sta_put_member_text(out, "kind", findings->base_kind);
+    sta_put_member_double(out, "time", findings->base_time);
+    sta_put_member_uint(out, "ranks", findings->ranks);
     sta_put_char(out, '}');
     sta_put_member(out, "findings");
     sta_put_char(out, '[');
     const char *separator = "\n";
-    for (size_t i = 0; i < answer->count; i++) {
-        if (!is_shown(view, &answer->items[i]))
+    for (size_t i = 0; i < findings->count; i++) {
+        if (!is_shown(view, &findings->items[i]))
             continue;
         sta_put_text(out, separator);
         separator = ",\n";
-        sta_put_finding(out, &answer->items[i]);
+        sta_put_finding(out, &findings->items[i]);
     }
     sta_put_text(out, "]}");
 }
@@ -262,19 +262,19 @@ static void set_number(struct sta_table *table, size_t column, size_t row, const
 }
 
 static void put_rows(struct sta_buffer *out, const struct sta_view *view, enum sta_format format,
-                     const struct sta_findings_answer *answer)
+                     const struct sta_findings_result *findings)
 {
     static const char *const names[] = {"rule", "title", "group",       "severity", "value",
                                         "unit", "stake", "stake_share", "text"};
     struct sta_table table;
     size_t rows = 0;
-    for (size_t i = 0; i < answer->count; i++)
-        rows += is_shown(view, &answer->items[i]);
+    for (size_t i = 0; i < findings->count; i++)
+        rows += is_shown(view, &findings->items[i]);
     sta_table_init(&table, rows);
     for (size_t c = 0; c < STA_COUNT_OF(names); c++)
         sta_table_add(&table, names[c], c == 4 || c == 6 || c == 7 ? STA_TYPE_FLOAT : STA_TYPE_TEXT, NULL);
-    for (size_t i = 0, row = 0; i < answer->count; i++) {
-        const struct sta_finding *f = &answer->items[i];
+    for (size_t i = 0, row = 0; i < findings->count; i++) {
+        const struct sta_finding *f = &findings->items[i];
         if (!is_shown(view, f))
             continue;
         const char *texts[] = {f->id, f->title, f->group, sta_severity_name(f->severity), NULL, f->unit,
@@ -305,17 +305,17 @@ static char *name_of(const struct sta_view *view, size_t trace)
 }
 
 static void put_markdown(struct sta_buffer *out, const struct sta_view *view,
-                         const struct sta_findings_answer *answer)
+                         const struct sta_findings_result *findings)
 {
-    struct sta_findings_answer shown = *answer; /* without what the parameters leave out */
+    struct sta_findings_result shown = *findings; /* without what the parameters leave out */
     char *name = name_of(view, 0);
-    shown.items = sta_alloc_array(answer->count + 1, sizeof *shown.items);
+    shown.items = sta_alloc_array(findings->count + 1, sizeof *shown.items);
     shown.count = 0;
     memset(shown.counts, 0, sizeof shown.counts);
-    for (size_t i = 0; i < answer->count; i++)
-        if (is_shown(view, &answer->items[i])) {
-            shown.items[shown.count++] = answer->items[i];
-            shown.counts[answer->items[i].severity]++;
+    for (size_t i = 0; i < findings->count; i++)
+        if (is_shown(view, &findings->items[i])) {
+            shown.items[shown.count++] = findings->items[i];
+            shown.counts[findings->items[i].severity]++;
         }
     sta_findings_markdown(&shown, name, out);
     free(shown.items);
@@ -326,19 +326,19 @@ static int compute_findings(struct sta_view *view, const struct sta_budget *budg
                             struct sta_response *response, struct sta_error *err)
 {
     const char *format = view->values[STA_PARAMETER_FINDINGS_FORMAT].text;
-    const struct sta_findings_answer *answer;
+    const struct sta_findings_result *findings;
     struct sta_result *result;
-    int status = sta_view_ask_findings(view, 0, budget, &result, &answer, err);
+    int status = sta_view_ask_findings(view, 0, budget, &result, &findings, err);
     if (status != STA_OK)
         return status;
     if (strcmp(format, "markdown") == 0) {
         response->content_type = "text/markdown; charset=utf-8";
-        put_markdown(&response->body, view, answer);
+        put_markdown(&response->body, view, findings);
     } else if (strcmp(format, "json") == 0) {
-        put_document(&response->body, view, answer);
+        put_document(&response->body, view, findings);
     } else {
         response->content_type = sta_format_content_type(sta_format_of(format));
-        put_rows(&response->body, view, sta_format_of(format), answer);
+        put_rows(&response->body, view, sta_format_of(format), findings);
     }
     sta_result_release(result);
     return STA_OK;
@@ -417,7 +417,7 @@ static void put_cause_changes(struct sta_buffer *out, const struct sta_table *be
 static int compute_compared(struct sta_view *view, const struct sta_budget *budget,
                             struct sta_response *response, struct sta_error *err)
 {
-    const struct sta_findings_answer *before, *now;
+    const struct sta_findings_result *before, *now;
     struct sta_result *first = NULL, *second = NULL;
     struct sta_buffer *out = &response->body;
     int status = sta_view_ask_findings(view, 0, budget, &first, &before, err);

@@ -107,14 +107,14 @@ void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding)
 
 static void destroy_findings(void *self)
 {
-    sta_findings_answer_fini(self);
+    sta_findings_result_fini(self);
     free(self);
 }
 
 static uint64_t bytes_of_findings(const void *self)
 {
-    const struct sta_findings_answer *answer = self;
-    return sizeof *answer + answer->count * (sizeof *answer->items + 8192);
+    const struct sta_findings_result *findings = self;
+    return sizeof *findings + findings->count * (sizeof *findings->items + 8192);
 }
 
 static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
@@ -153,7 +153,7 @@ static int find(struct sta_view *view, bool some, const struct sta_budget *budge
                 struct sta_error *err)
 {
     static const struct sta_result_class class = {.destroy = destroy_findings, .bytes = bytes_of_findings};
-    struct sta_findings_answer *answer = sta_alloc(sizeof *answer);
+    struct sta_findings_result *findings = sta_alloc(sizeof *findings);
     struct sta_budget spilling = *budget;
     if (spilling.spill_folder == NULL)
         spilling.spill_folder = view->server->options.spill;
@@ -162,11 +162,11 @@ static int find(struct sta_view *view, bool some, const struct sta_budget *budge
                                                   .label = view->traces[0].label,
                                                   .trace_preset = view->preset,
                                                   .request = request_of(view, some)};
-    int status = sta_findings_run(&question, &spilling, answer, err);
+    int status = sta_findings_run(&question, &spilling, findings, err);
     if (status == STA_OK)
-        *result = sta_result_create(&class, answer);
+        *result = sta_result_create(&class, findings);
     else
-        free(answer);
+        free(findings);
     return status;
 }
 
@@ -211,7 +211,7 @@ static const struct sta_view_kind view_findings_some = {.name = "kept findings o
                                                         .result = find_some};
 
 int sta_view_ask_findings(struct sta_view *view, size_t trace, const struct sta_budget *budget,
-                          struct sta_result **result, const struct sta_findings_answer **answer,
+                          struct sta_result **result, const struct sta_findings_result **findings,
                           struct sta_error *err)
 {
     const bool some =
@@ -224,6 +224,6 @@ int sta_view_ask_findings(struct sta_view *view, size_t trace, const struct sta_
         status = sta_view_ask_of(view, trace, some ? &view_findings_some : &view_findings_kept, budget,
                                  result, err);
     if (status == STA_OK)
-        *answer = (*result)->self;
+        *findings = (*result)->self;
     return status;
 }

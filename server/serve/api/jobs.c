@@ -79,11 +79,11 @@ void sta_api_job_events(struct sta_call *call)
     struct sta_jobs *jobs = call->server->options.jobs;
     sta_response_init(&response);
     if (!sta_jobs_view(jobs, call->captures[0], &view)) {
-        sta_call_answer(call, fail_unknown(call->captures[0], &err), &response, &err, false);
+        sta_call_respond(call, fail_unknown(call->captures[0], &err), &response, &err, false);
     } else if (sta_exchange_method(call->exchange) == STA_HEAD) {
         response.content_type = call->route->content_type;
         response.no_store = true;
-        sta_call_answer(call, STA_OK, &response, &err, false);
+        sta_call_respond(call, STA_OK, &response, &err, false);
     } else {
         struct follower *follower = sta_alloc(sizeof *follower);
         follower->jobs = jobs;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 #include "findings/findings.h"
 
 /* Events and sets that are asked, whatever is made of them. */
@@ -105,13 +105,13 @@ static void put_objects(struct sta_buffer *out, const char *member, const struct
     sta_put_table_objects(out, table);
 }
 
-static void put_warnings(struct sta_buffer *out, const struct sta_overlap_answer *answer)
+static void put_warnings(struct sta_buffer *out, const struct sta_overlap_result *overlap)
 {
     sta_put_member(out, "warnings");
     sta_put_char(out, '[');
-    for (size_t i = 0; i < answer->warning_count; i++) {
+    for (size_t i = 0; i < overlap->warning_count; i++) {
         sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, answer->warnings[i]);
+        sta_put_json_text(out, overlap->warnings[i]);
     }
     sta_put_char(out, ']');
 }
@@ -128,26 +128,26 @@ static void put_series(struct sta_buffer *out, const struct sta_table *series)
     sta_put_char(out, '}');
 }
 
-static void put_head(struct sta_buffer *out, const struct sta_overlap_answer *answer)
+static void put_head(struct sta_buffer *out, const struct sta_overlap_result *overlap)
 {
-    sta_put_member_text(out, "semantics", answer->semantics);
-    if (answer->variant != NULL)
-        sta_put_member_text(out, "variant", answer->variant);
-    if (answer->scope != NULL) {
+    sta_put_member_text(out, "semantics", overlap->semantics);
+    if (overlap->variant != NULL)
+        sta_put_member_text(out, "variant", overlap->variant);
+    if (overlap->scope != NULL) {
         sta_put_member(out, "scope");
-        sta_put_text(out, answer->scope);
+        sta_put_text(out, overlap->scope);
     }
-    sta_put_facts(out, &answer->facts);
-    put_objects(out, "sets", &answer->sets);
-    put_objects(out, "pairs", &answer->pairs);
-    put_objects(out, "groups", &answer->groups);
-    put_objects(out, "concurrency", &answer->concurrency);
-    put_objects(out, "exposure", &answer->exposure);
-    put_objects(out, "statistics", &answer->statistics);
-    put_objects(out, "explain", &answer->explain);
-    put_objects(out, "phases", &answer->phases);
-    put_series(out, &answer->series);
-    put_warnings(out, answer);
+    sta_put_facts(out, &overlap->facts);
+    put_objects(out, "sets", &overlap->sets);
+    put_objects(out, "pairs", &overlap->pairs);
+    put_objects(out, "groups", &overlap->groups);
+    put_objects(out, "concurrency", &overlap->concurrency);
+    put_objects(out, "exposure", &overlap->exposure);
+    put_objects(out, "statistics", &overlap->statistics);
+    put_objects(out, "explain", &overlap->explain);
+    put_objects(out, "phases", &overlap->phases);
+    put_series(out, &overlap->series);
+    put_warnings(out, overlap);
 }
 
 /* ---- attribution */
@@ -158,55 +158,55 @@ static void put_number_member(struct sta_buffer *out, const char *name, double v
     sta_put_double(out, value);
 }
 
-static void put_cause(struct sta_buffer *out, const struct sta_attribution_answer *answer, size_t row)
+static void put_cause(struct sta_buffer *out, const struct sta_attribution_result *attribution, size_t row)
 {
-    const struct sta_table *causes = &answer->causes;
+    const struct sta_table *causes = &attribution->causes;
     sta_put_text(out, row > 0 ? ",\n{" : "\n{");
     for (size_t c = 0; c < causes->column_count; c++) {
         sta_put_member(out, causes->columns[c].name);
         sta_put_cell(out, &causes->columns[c], row);
     }
     sta_put_member(out, "longest");
-    sta_put_table_objects(out, &answer->longest[row]);
+    sta_put_table_objects(out, &attribution->longest[row]);
     sta_put_char(out, '}');
 }
 
-static void put_blocking(struct sta_buffer *out, const struct sta_attribution_answer *answer)
+static void put_blocking(struct sta_buffer *out, const struct sta_attribution_result *attribution)
 {
     sta_put_member(out, "blocking");
     sta_put_char(out, '{');
-    sta_put_member_text(out, "bottleneck", answer->bottleneck);
+    sta_put_member_text(out, "bottleneck", attribution->bottleneck);
     sta_put_member(out, "path");
     sta_put_char(out, '[');
-    for (size_t i = 0; i < answer->path_count; i++) {
+    for (size_t i = 0; i < attribution->path_count; i++) {
         sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, answer->path[i]);
+        sta_put_json_text(out, attribution->path[i]);
     }
     sta_put_char(out, ']');
-    put_number_member(out, "time", answer->time);
-    put_number_member(out, "untraced", answer->untraced);
-    put_objects(out, "nodes", &answer->nodes);
+    put_number_member(out, "time", attribution->time);
+    put_number_member(out, "untraced", attribution->untraced);
+    put_objects(out, "nodes", &attribution->nodes);
     sta_put_char(out, '}');
 }
 
 /* The member is left open: its rows follow, page by page. */
-static void put_attribution(struct sta_buffer *out, const struct sta_attribution_answer *answer)
+static void put_attribution(struct sta_buffer *out, const struct sta_attribution_result *attribution)
 {
     sta_put_member_text(out, "semantics", "exact");
     sta_put_member(out, "scope");
-    sta_put_text(out, answer->scope);
-    if (answer->layered)
-        put_blocking(out, answer);
+    sta_put_text(out, attribution->scope);
+    if (attribution->layered)
+        put_blocking(out, attribution);
     sta_put_text(out, ",\"warnings\":[]");
     sta_put_member(out, "attribution");
     sta_put_char(out, '{');
-    sta_put_member_text(out, "target", answer->target);
-    put_number_member(out, "time", answer->time);
-    sta_put_member_uint(out, "units", answer->units);
+    sta_put_member_text(out, "target", attribution->target);
+    put_number_member(out, "time", attribution->time);
+    sta_put_member_uint(out, "units", attribution->units);
     sta_put_member(out, "causes");
     sta_put_char(out, '[');
-    for (size_t row = 0; row < answer->causes.rows; row++)
-        put_cause(out, answer, row);
+    for (size_t row = 0; row < attribution->causes.rows; row++)
+        put_cause(out, attribution, row);
     sta_put_char(out, ']');
 }
 
@@ -214,17 +214,17 @@ static int run_attribution(struct sta_view *view, const struct sta_budget *budge
                            struct sta_error *err)
 {
     struct sta_overlap_question question = question_of(view);
-    struct sta_attribution_answer answer;
-    int status = sta_attribution_run(&question, budget, &answer, err);
+    struct sta_attribution_result attribution;
+    int status = sta_attribution_run(&question, budget, &attribution, err);
     if (status != STA_OK)
         return status;
-    struct sta_table rows = answer.rows;
-    answer.rows = (struct sta_table){0};
+    struct sta_table rows = attribution.rows;
+    attribution.rows = (struct sta_table){0};
     *result = sta_result_of_table(&rows, NULL, NULL);
     (*result)->member = "rows";
     (*result)->tail = "}";
-    put_attribution(&(*result)->head, &answer);
-    sta_attribution_answer_fini(&answer);
+    put_attribution(&(*result)->head, &attribution);
+    sta_attribution_result_fini(&attribution);
     return STA_OK;
 }
 
@@ -232,19 +232,19 @@ static int run_totals(struct sta_view *view, const struct sta_budget *budget, st
                       struct sta_error *err)
 {
     struct sta_overlap_question question = question_of(view);
-    struct sta_overlap_answer answer;
+    struct sta_overlap_result overlap;
     if (has_member(view, "attribution"))
         return run_attribution(view, budget, result, err);
-    int status = sta_overlap_run(&question, budget, &answer, err);
+    int status = sta_overlap_run(&question, budget, &overlap, err);
     if (status != STA_OK)
         return status;
-    struct sta_table table = answer.per_scope;
-    bool exact = answer.scope != NULL;
-    answer.per_scope = (struct sta_table){0};
+    struct sta_table table = overlap.per_scope;
+    bool exact = overlap.scope != NULL;
+    overlap.per_scope = (struct sta_table){0};
     *result = sta_result_of_table(&table, NULL, NULL);
     (*result)->member = exact ? "per_scope" : "lines";
-    put_head(&(*result)->head, &answer);
-    sta_overlap_answer_fini(&answer);
+    put_head(&(*result)->head, &overlap);
+    sta_overlap_result_fini(&overlap);
     return STA_OK;
 }
 
@@ -288,15 +288,15 @@ static int print_page(struct sta_view *view, const struct sta_budget *budget, st
                       struct sta_error *err)
 {
     struct sta_overlap_question question = question_of(view);
-    struct sta_overlap_answer answer;
-    int status = sta_overlap_run(&question, budget, &answer, err);
+    struct sta_overlap_result overlap;
+    int status = sta_overlap_run(&question, budget, &overlap, err);
     if (status != STA_OK)
         return sta_view_blame(view, err);
-    char *page = sta_overlap_page(&answer);
+    char *page = sta_overlap_page(&overlap);
     response->content_type = "text/plain; charset=utf-8";
     sta_put_text(&response->body, page);
     free(page);
-    sta_overlap_answer_fini(&answer);
+    sta_overlap_result_fini(&overlap);
     return STA_OK;
 }
 

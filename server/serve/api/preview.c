@@ -4,7 +4,7 @@
 
 #include "common/memory.h"
 #include "serve/api/preset_json.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 static const char *text_of(const struct sta_view *view, const char *name)
 {
@@ -57,7 +57,7 @@ static int check(struct sta_view *view, struct sta_error *err)
     return STA_OK;
 }
 
-/* ---- the answer */
+/* ---- the response */
 
 static void put_metrics(struct sta_buffer *out, const struct sta_table *layers, size_t row)
 {
@@ -118,7 +118,7 @@ static int answer(struct sta_view *view, const struct sta_presets *presets, cons
                                     .presets = presets,
                                     .preset = view->preset,
                                     .filters = filters == NULL || strcmp(filters, "on") == 0};
-    struct sta_answer_names names = {NULL, view->preset, question.filters};
+    struct sta_response_names names = {NULL, view->preset, question.filters};
     struct sta_preset_preview preview;
     int status = sta_preset_preview(&question, budget, &preview, err);
     if (status != STA_OK)
@@ -132,7 +132,7 @@ static int answer(struct sta_view *view, const struct sta_presets *presets, cons
     return STA_OK;
 }
 
-/* What is wrong with a text is the answer to the question how it would do. */
+/* What is wrong with a text is the response to the question how it would do. */
 static void answer_mistakes(const struct sta_view *view, const struct sta_preset_mistakes *mistakes,
                             struct sta_response *response)
 {

@@ -1,5 +1,5 @@
 /* Queries: of one trace, of several, and of its plain events. */
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 /* Events that are asked, whatever is made of them. */
 #define EVENT_VALUES                                                                                         \

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 /* The sources by path, byte order. */
 static int compare_sources(const void *a, const void *b)

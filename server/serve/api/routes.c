@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 
 #define OVERLAP_SETS                                                                                         \
     (STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |  \
@@ -82,7 +82,7 @@
     "many bytes, how many different ones within an epoch; the files of which most is moved again."
 
 #define OF_EVENTS (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
-/* What events a query is about, and how its answer is given. */
+/* What events a query is about, and how its response is given. */
 #define EVENTS                                                                                               \
     (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(DERIVE) |      \
      STA_HAS(FILTER) | STA_HAS_ORDER | STA_HAS_PAGES | STA_HAS(TIME_BASE) | STA_HAS(EXPLAIN))

@@ -121,7 +121,7 @@ static int check_preview(struct sta_view *view, struct sta_error *err)
 static int compute_preview(struct sta_view *view, const struct sta_budget *budget,
                            struct sta_response *response, struct sta_error *err)
 {
-    struct sta_findings_answer answer;
+    struct sta_findings_result findings;
     struct sta_buffer text;
     bool object = false;
     struct sta_budget spilling = *budget;
@@ -134,7 +134,7 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
     sta_buffer_init(&text);
     int status = text_of_rule(view->document, &text, &object, err);
     if (status == STA_OK) {
-        status = sta_rule_preview(&question, text.data, text.size, &spilling, &answer, err);
+        status = sta_rule_preview(&question, text.data, text.size, &spilling, &findings, err);
         if (status == STA_EINPUT && strcmp(err->parameter, "/preset") != 0)
             place_mistake(object, err);
     }
@@ -143,9 +143,9 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
         return status;
     sta_put_char(&response->body, '{');
     sta_put_member(&response->body, "finding");
-    sta_put_finding(&response->body, &answer.items[0]);
+    sta_put_finding(&response->body, &findings.items[0]);
     sta_put_char(&response->body, '}');
-    sta_findings_answer_fini(&answer);
+    sta_findings_result_fini(&findings);
     return STA_OK;
 }
 

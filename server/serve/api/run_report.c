@@ -11,18 +11,18 @@
 
 /* ---- parts */
 
-static void put_verdict(struct sta_buffer *out, const struct sta_findings_answer *answer)
+static void put_verdict(struct sta_buffer *out, const struct sta_findings_result *findings)
 {
     sta_put_text(out, "<h2>Verdict</h2>\n<p>");
-    if (answer->count > 0 && answer->items[0].severity <= STA_SEVERITY_WARNING)
-        sta_html_text(out, answer->items[0].text);
+    if (findings->count > 0 && findings->items[0].severity <= STA_SEVERITY_WARNING)
+        sta_html_text(out, findings->items[0].text);
     else
         sta_put_format(out, "%llu checks passed; nothing critical was found.",
-                       (unsigned long long)answer->counts[STA_SEVERITY_OK]);
+                       (unsigned long long)findings->counts[STA_SEVERITY_OK]);
     sta_put_text(out, "</p>\n<p class=s>");
-    sta_findings_put_counts(answer, out);
-    sta_put_format(out, "; preset %.60s; %llu rank%s.</p>\n", answer->preset,
-                   (unsigned long long)answer->ranks, answer->ranks == 1 ? "" : "s");
+    sta_findings_put_counts(findings, out);
+    sta_put_format(out, "; preset %.60s; %llu rank%s.</p>\n", findings->preset,
+                   (unsigned long long)findings->ranks, findings->ranks == 1 ? "" : "s");
 }
 
 static void put_causes(struct sta_buffer *out, const struct sta_table *causes)
@@ -64,16 +64,16 @@ static void put_finding(struct sta_buffer *out, const struct sta_finding *findin
     sta_put_text(out, "</div>\n");
 }
 
-static void put_findings(struct sta_buffer *out, const struct sta_findings_answer *answer)
+static void put_findings(struct sta_buffer *out, const struct sta_findings_result *findings)
 {
     static const char *const titles[] = {"Critical", "Warnings", "Notes", "Passed", "Not applicable"};
     for (size_t severity = 0; severity < STA_SEVERITIES; severity++) {
-        if (answer->counts[severity] == 0)
+        if (findings->counts[severity] == 0)
             continue;
         sta_put_format(out, "<h2>%s</h2>\n", titles[severity]);
-        for (size_t i = 0; i < answer->count; i++)
-            if (answer->items[i].severity == severity)
-                put_finding(out, &answer->items[i]);
+        for (size_t i = 0; i < findings->count; i++)
+            if (findings->items[i].severity == severity)
+                put_finding(out, &findings->items[i]);
     }
 }
 
@@ -183,16 +183,16 @@ static struct sta_overlap_question asked_of(const struct sta_view *view, const s
 static int put_steps(struct sta_view *view, const struct sta_preset *preset, const struct sta_budget *budget,
                      struct sta_buffer *out, struct sta_error *err)
 {
-    struct sta_attribution_answer answer;
+    struct sta_attribution_result attribution;
     if (preset->phases[STA_PHASE_step] == NULL)
         return STA_OK;
     const struct sta_overlap_question question = asked_of(view, chain_request(view, preset, "step", 1));
-    int status = sta_attribution_run(&question, budget, &answer, err);
+    int status = sta_attribution_run(&question, budget, &attribution, err);
     if (status != STA_OK)
         return status;
     sta_put_text(out, "<h2>Stall by step</h2>\n");
-    sta_html_table(out, &answer.rows, 200, NULL, false);
-    sta_attribution_answer_fini(&answer);
+    sta_html_table(out, &attribution.rows, 200, NULL, false);
+    sta_attribution_result_fini(&attribution);
     return STA_OK;
 }
 
@@ -233,18 +233,18 @@ static int put_times(struct sta_view *view, const struct sta_preset *preset, con
     const double to = values[STA_PARAMETER_TO].given ? STA_MIN(values[STA_PARAMETER_TO].number, end) : end;
     const double width =
         ceil((to - from) / COLUMNS * 1e6) / 1e6; /* rounded down, a last one would lie outside */
-    struct sta_attribution_answer answer;
+    struct sta_attribution_result attribution;
     if (to - from < 1e-3)
         return STA_OK;
     const struct sta_overlap_question question = asked_of(view, chain_request(view, preset, "bin", width));
-    int status = sta_attribution_run(&question, budget, &answer, err);
+    int status = sta_attribution_run(&question, budget, &attribution, err);
     if (status != STA_OK)
         return status;
     sta_put_format(
         out, "<h2>Over time</h2>\n<p class=s>%d columns of %.3g s, in the colours of the causes above.</p>\n",
         COLUMNS, width);
-    put_columns(out, &answer.rows, from / width);
-    sta_attribution_answer_fini(&answer);
+    put_columns(out, &attribution.rows, from / width);
+    sta_attribution_result_fini(&attribution);
     return STA_OK;
 }
 
@@ -300,10 +300,10 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
                    struct sta_error *err)
 {
     struct sta_buffer *out = &response->body;
-    const struct sta_findings_answer *answer;
+    const struct sta_findings_result *findings;
     struct sta_result *result;
     struct sta_trace_entry entry;
-    int status = sta_view_ask_findings(view, 0, budget, &result, &answer, err);
+    int status = sta_view_ask_findings(view, 0, budget, &result, &findings, err);
     if (status != STA_OK)
         return status;
     status = sta_store_find(view->server->options.store, view->traces[0].id, &entry, err);
@@ -315,9 +315,9 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
         sta_html_text(out, entry.name);
         sta_put_text(out, "</h1>\n");
         sta_trace_entry_fini(&entry);
-        put_verdict(out, answer);
-        put_causes(out, &answer->causes);
-        put_findings(out, answer);
+        put_verdict(out, findings);
+        put_causes(out, &findings->causes);
+        put_findings(out, findings);
         status = put_layers(view, budget, out, err);
     }
     if (status == STA_OK)

@@ -8,8 +8,8 @@
 #include "serve/formats/chrome_trace.h"
 #include "serve/formats/speedscope.h"
 #include "serve/api/timeline_columns.h"
-#include "serve/answers/timelines.h"
-#include "serve/answers/views.h"
+#include "serve/responses/timelines.h"
+#include "serve/responses/views.h"
 #include "timeline/timeline.h"
 
 #define PREPARED_SHARE 3 /* of the free memory, a third at most goes to what nobody has asked for */

@@ -1,7 +1,7 @@
 /* Columns of integers, and the texts that they are indexes of. */
 #include "serve/api/timeline_columns.h"
 
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 #include "timeline/timeline.h"
 
 void sta_put_text_value(struct sta_buffer *out, struct sta_text text)

@@ -5,8 +5,8 @@
 
 #include "common/build_id.h"
 #include "common/log.h"
-#include "serve/answers/by_layer.h"
-#include "serve/answers/views.h"
+#include "serve/responses/by_layer.h"
+#include "serve/responses/views.h"
 
 #define LAYERED_KEY (STA_HAS(SEMANTICS) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 
@@ -30,7 +30,7 @@ static int blame(const struct sta_view *view, int status, struct sta_error *err)
 
 /* ---- what makes a difference */
 
-/* A parameter that this question does not depend on: who gives its default shares the answer with who does
+/* A parameter that this question does not depend on: who gives its default shares the response with who does
  * not give it. */
 static void forget(struct sta_view *view, enum sta_parameter_id parameter)
 {
@@ -82,7 +82,7 @@ static int check_quantiles(struct sta_view *view, struct sta_error *err)
 }
 
 /* Exact tables do not depend on view types.  The granularity is the width of the bins of whatever table has
- * some, which clients set once for all: with exact tables that are not by time it shares the answer. */
+ * some, which clients set once for all: with exact tables that are not by time it shares the response. */
 static int check_table(struct sta_view *view, struct sta_error *err)
 {
     const char *by = view->values[STA_PARAMETER_BY].text;
@@ -301,7 +301,7 @@ const struct sta_view_kind sta_view_flat = {.name = "views/flat",
 static int compute_summary(struct sta_view *view, const struct sta_budget *budget,
                            struct sta_response *response, struct sta_error *err)
 {
-    struct sta_answer_names names = sta_view_names(view);
+    struct sta_response_names names = sta_view_names(view);
     struct sta_table table = {0};
     struct sta_facts facts = {0};
     int status = compute_table(view, STA_VIEW_SUMMARY, budget, &table, &facts, err);

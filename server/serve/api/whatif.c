@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "serve/formats/document_json.h"
-#include "serve/answers/views.h"
+#include "serve/responses/views.h"
 #include "simulate/simulate.h"
 
 /* The documents of these calls come whole, in the body or in q; only alignments have plain parameters. */
@@ -83,9 +83,9 @@ static void put_contention(struct sta_buffer *out, const struct sta_contention *
     sta_put_char(out, '}');
 }
 
-static void put_model(struct sta_buffer *out, const struct sta_whatif_answer *answer)
+static void put_model(struct sta_buffer *out, const struct sta_whatif_result *whatif)
 {
-    const struct sta_model_summary *model = &answer->model;
+    const struct sta_model_summary *model = &whatif->model;
     sta_put_member(out, "model");
     sta_put_char(out, '{');
     sta_put_member_text(out, "loader", model->loader);
@@ -103,7 +103,7 @@ static void put_model(struct sta_buffer *out, const struct sta_whatif_answer *an
     sta_put_char(out, '{');
     put_row(out, &model->work);
     sta_put_char(out, '}');
-    put_contention(out, &answer->contention);
+    put_contention(out, &whatif->contention);
     sta_put_char(out, '}');
 }
 
@@ -128,52 +128,52 @@ static void put_check(struct sta_buffer *out, const struct sta_whatif_check *che
     sta_put_char(out, '}');
 }
 
-static void put_notes(struct sta_buffer *out, const struct sta_whatif_answer *answer)
+static void put_notes(struct sta_buffer *out, const struct sta_whatif_result *whatif)
 {
     sta_put_member(out, "notes");
     sta_put_char(out, '[');
-    for (size_t i = 0; i < answer->note_count; i++) {
+    for (size_t i = 0; i < whatif->note_count; i++) {
         sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, answer->notes[i]);
+        sta_put_json_text(out, whatif->notes[i]);
     }
     sta_put_char(out, ']');
 }
 
-static int put_answer(const struct sta_view *view, const struct sta_whatif_answer *answer,
+static int put_answer(const struct sta_view *view, const struct sta_whatif_result *whatif,
                       struct sta_buffer *out, struct sta_error *err)
 {
     sta_put_char(out, '{');
-    put_model(out, answer);
-    put_check(out, &answer->check);
-    put_notes(out, answer);
+    put_model(out, whatif);
+    put_check(out, &whatif->check);
+    put_notes(out, whatif);
     for (unsigned t = 0; t < STA_WHATIF_TABLES; t++) {
-        if (answer->tables[t].column_count == 0)
+        if (whatif->tables[t].column_count == 0)
             continue;
-        if (check_rows(view, &answer->tables[t], err) != STA_OK)
+        if (check_rows(view, &whatif->tables[t], err) != STA_OK)
             return err->status;
-        put_table_member(out, sta_whatif_table_name(t), &answer->tables[t]);
+        put_table_member(out, sta_whatif_table_name(t), &whatif->tables[t]);
     }
-    if (answer->knee.column_count > 0) {
+    if (whatif->knee.column_count > 0) {
         sta_put_member(out, "knee");
-        sta_put_table_objects(out, &answer->knee);
+        sta_put_table_objects(out, &whatif->knee);
     }
     sta_put_char(out, '}');
     return STA_OK;
 }
 
-/* One table of the answer; the parameter has the name of one. */
-static int put_one(const struct sta_view *view, const struct sta_whatif_answer *answer,
+/* One table of the response; the parameter has the name of one. */
+static int put_one(const struct sta_view *view, const struct sta_whatif_result *whatif,
                    struct sta_response *response, struct sta_error *err)
 {
     const char *name = view->values[STA_PARAMETER_WHATIF_TABLE].text;
     unsigned t = 0;
     while (strcmp(sta_whatif_table_name(t), name) != 0)
         t++;
-    if (answer->tables[t].column_count == 0) {
+    if (whatif->tables[t].column_count == 0) {
         sta_fail(err, STA_EINPUT, "The request does not ask for the table %s", name);
         return sta_at(err, "/table", -1);
     }
-    put_table(&response->body, format_of(view), &answer->tables[t]);
+    put_table(&response->body, format_of(view), &whatif->tables[t]);
     response->content_type = sta_format_content_type(format_of(view));
     return STA_OK;
 }
@@ -200,7 +200,7 @@ static int run_whatif(struct sta_view *view, const struct sta_budget *budget, st
                       struct sta_error *err)
 {
     struct sta_model *model;
-    struct sta_whatif_answer answer;
+    struct sta_whatif_result whatif;
     if (is_log(view))
         return sta_fail(
             err, STA_EINPUT,
@@ -209,11 +209,11 @@ static int run_whatif(struct sta_view *view, const struct sta_budget *budget, st
     int status = get_model(view, budget, &model, err);
     if (status != STA_OK)
         return status;
-    status = sta_whatif_run(model, view->document, budget, &answer, err);
+    status = sta_whatif_run(model, view->document, budget, &whatif, err);
     if (status == STA_OK) {
-        status = format_of(view) == STA_FORMAT_JSON ? put_answer(view, &answer, &response->body, err)
-                                                    : put_one(view, &answer, response, err);
-        sta_whatif_answer_fini(&answer);
+        status = format_of(view) == STA_FORMAT_JSON ? put_answer(view, &whatif, &response->body, err)
+                                                    : put_one(view, &whatif, response, err);
+        sta_whatif_result_fini(&whatif);
     }
     sta_model_release(model);
     return status;

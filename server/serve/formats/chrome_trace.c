@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/table.h"
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 #include "timeline/timeline.h"
 
 static void put_metadata(struct sta_buffer *out, const char *name, uint32_t pid, size_t tid, const char *text)

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "common/number.h"
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 
 void sta_put_member(struct sta_buffer *out, const char *name)
 {

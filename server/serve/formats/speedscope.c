@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/account.h"
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 #include "timeline/timeline.h"
 
 /* Frames: codes of a dictionary, and by code the place in the order. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "serve/formats/arrow.h"
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 
 enum sta_format sta_format_of(const char *name)
 {

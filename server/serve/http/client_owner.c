@@ -4,7 +4,7 @@
  * kernel knows: both ends of the connection are its own sockets, and a socket belongs to the user who made
  * it.
  *
- * DESIGN.  An answer counts only with an inode.  A socket that its process has closed, while its last bytes
+ * DESIGN.  A response counts only with an inode.  A socket that its process has closed, while its last bytes
  * are still under way (FIN_WAIT, TIME_WAIT), is reported with inode 0 and user 0, which would make root of
  * everybody who sends a request and closes at once. */
 #include <errno.h>
@@ -69,18 +69,19 @@ static int read_answer(int netlink, uint32_t sequence, uid_t *uid)
     union {
         struct nlmsghdr head;
         char bytes[1024];
-    } answer;
+    } response;
     do {
-        ssize_t got = recv(netlink, &answer, sizeof answer, 0);
-        if (got < (ssize_t)sizeof answer.head || !NLMSG_OK(&answer.head, (size_t)got))
+        ssize_t got = recv(netlink, &response, sizeof response, 0);
+        if (got < (ssize_t)sizeof response.head || !NLMSG_OK(&response.head, (size_t)got))
             return -1;
-    } while (answer.head.nlmsg_seq != sequence);
-    if (answer.head.nlmsg_type == NLMSG_ERROR) {
-        const struct nlmsgerr *error = NLMSG_DATA(&answer.head);
+    } while (response.head.nlmsg_seq != sequence);
+    if (response.head.nlmsg_type == NLMSG_ERROR) {
+        const struct nlmsgerr *error = NLMSG_DATA(&response.head);
         return error->error == -ENOENT ? 0 : -1;
     }
-    const struct inet_diag_msg *found = NLMSG_DATA(&answer.head);
-    if (answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || answer.head.nlmsg_len < NLMSG_LENGTH(sizeof *found))
+    const struct inet_diag_msg *found = NLMSG_DATA(&response.head);
+    if (response.head.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+        response.head.nlmsg_len < NLMSG_LENGTH(sizeof *found))
         return -1;
     *uid = found->idiag_uid;
     return found->idiag_inode != 0;

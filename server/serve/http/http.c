@@ -86,9 +86,9 @@ const char *sta_exchange_query(const struct sta_exchange *exchange)
     return exchange->query;
 }
 
-void sta_exchange_response(struct sta_exchange *exchange, struct sta_answer *answer)
+void sta_exchange_response(struct sta_exchange *exchange, struct sta_http_response *response)
 {
-    exchange->answer = answer;
+    exchange->response = response;
 }
 
 void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context), void *context)
@@ -100,9 +100,9 @@ void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context
     uv_mutex_unlock(&exchange->loop->lock);
 }
 
-void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answer)
+void sta_exchange_finish(struct sta_exchange *exchange, struct sta_http_response *response)
 {
-    sta_loop_finish(exchange, answer, NULL);
+    sta_loop_finish(exchange, response, NULL);
 }
 
 /* ---- the server */

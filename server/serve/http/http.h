@@ -1,6 +1,6 @@
 /* http.h - HTTP/1.1 over sockets: exchanges come in, answers go out.
  *
- * An exchange is one request and its answer.  When the request is complete its handler is called on an HTTP
+ * An exchange is one request and its response.  When the request is complete its handler is called on an HTTP
  * thread, which must not wait for anything: the handler answers at once, or parks the exchange, has the work
  * done elsewhere, and finishes it from there. */
 #ifndef STA_SERVE_HTTP_H
@@ -19,13 +19,13 @@ struct sta_exchange;
 
 /* ---- answers: ready to be sent, any number of times; counted references; any thread */
 
-struct sta_answer;
+struct sta_http_response;
 
 struct sta_header {
     const char *name, *value;
 };
 
-struct sta_answer_parts {
+struct sta_http_response_parts {
     int status;
     const char *content_type;         /* NULL: none */
     const struct sta_header *headers; /* copied */
@@ -33,15 +33,15 @@ struct sta_answer_parts {
     char *body; /* malloc'd, taken over; may be NULL when empty */
     size_t size;
     struct sta_account *account; /* NULL: not counted */
-    size_t counted;              /* bytes that the body is charged with there; released with the answer */
+    size_t counted;              /* bytes that the body is charged with there; released with the response */
 };
 
-/** The headers that every answer carries for safety are added, but for those that @parts gives.  Control
+/** The headers that every response carries for safety are added, but for those that @parts gives.  Control
  * characters in values are left out. */
-struct sta_answer *sta_answer_create(const struct sta_answer_parts *parts);
-struct sta_answer *sta_answer_retain(struct sta_answer *answer);
-void sta_answer_release(struct sta_answer *answer); /* NULL allowed */
-size_t sta_answer_size(const struct sta_answer *answer);
+struct sta_http_response *sta_http_response_create(const struct sta_http_response_parts *parts);
+struct sta_http_response *sta_http_response_retain(struct sta_http_response *response);
+void sta_http_response_release(struct sta_http_response *response); /* NULL allowed */
+size_t sta_http_response_size(const struct sta_http_response *response);
 
 /* ---- the server */
 
@@ -49,7 +49,7 @@ struct sta_http_options {
     const char *listen; /* HOST:PORT, [ADDRESS]:PORT, unix:PATH */
     unsigned threads;
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout_s;
-    uint64_t send_rate;                 /* bytes per second that a client must take of an answer */
+    uint64_t send_rate;                 /* bytes per second that a client must take of a response */
     struct sta_account *account;        /* bodies of requests are charged to it */
     bool ask_owner;                     /* find out whose process each client is */
     const struct sta_networks *proxies; /* whose X-Forwarded-For counts; borrowed */
@@ -57,7 +57,7 @@ struct sta_http_options {
     /** Largest body of a request to @target, path and query, if it may be larger than request_body; NULL:
      * none may. */
     uint64_t (*body_limit)(void *context, const char *target);
-    /** After the last byte of an answer; @aborted: the client had gone before.  Not for what never was a
+    /** After the last byte of an response; @aborted: the client had gone before.  Not for what never was a
      * request. */
     void (*completed)(void *context, struct sta_exchange *exchange, int status, double seconds, bool aborted);
     /** Some ten times a second, briefly, on a thread of http's own; NULL: not wanted. */
@@ -81,7 +81,7 @@ void sta_http_quiesce(struct sta_http *http, unsigned grace_ms);
 /** Closes every connection and frees.  No exchange may be parked any more. */
 void sta_http_close(struct sta_http *http);
 
-/* ---- the request; valid until the answer has gone out.  Any thread */
+/* ---- the request; valid until the response has gone out.  Any thread */
 
 enum sta_method sta_exchange_method(const struct sta_exchange *exchange); /* STA_METHODS: none of these */
 char *sta_exchange_target(
@@ -108,7 +108,7 @@ struct sta_exchange_note *sta_exchange_note(struct sta_exchange *exchange);
 /* ---- answering: exactly one of response, park + finish, stream */
 
 /** Context: the handler's call.  Takes over the reference. */
-void sta_exchange_response(struct sta_exchange *exchange, struct sta_answer *answer);
+void sta_exchange_response(struct sta_exchange *exchange, struct sta_http_response *response);
 
 /**
  * sta_exchange_park - keep the client waiting until sta_exchange_finish
@@ -120,12 +120,12 @@ void sta_exchange_response(struct sta_exchange *exchange, struct sta_answer *ans
 void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context), void *context);
 /** Context: any thread, also before the handler returned.  Takes over the reference.  The exchange must not
  * be used after. */
-void sta_exchange_finish(struct sta_exchange *exchange, struct sta_answer *answer);
+void sta_exchange_finish(struct sta_exchange *exchange, struct sta_http_response *response);
 
 /* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before
  * response or finish. */
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
-/** The same, of an answer with status 200 only. */
+/** The same, of a response with status 200 only. */
 void sta_exchange_add_success_header(struct sta_exchange *exchange, const char *name, const char *value);
 /** Keeps a copy of the query of a target that the handler takes apart, and gives it; NULL: none was kept. */
 void sta_exchange_keep_query(struct sta_exchange *exchange, const char *query);

@@ -14,7 +14,7 @@
 #include "common/account.h"
 #include "common/memory.h"
 #include "serve/http/http_private.h"
-#include "serve/api/reply.h"
+#include "serve/api/response.h"
 
 #define RECEIVE_BYTES 4096 /* at least so much room for each call */
 #define BODY_BYTES 65536
@@ -62,12 +62,12 @@ static void clear_request(struct sta_exchange *exchange)
     }
     if (exchange->stream != NULL)
         sta_stream_destroy(exchange->stream);
-    sta_answer_release(exchange->answer);
+    sta_http_response_release(exchange->response);
     exchange->header_count = exchange->success_headers = 0;
     free(exchange->query);
     exchange->query = NULL;
     exchange->stream = NULL;
-    exchange->answer = NULL;
+    exchange->response = NULL;
     exchange->status = 0;
     exchange->note = (struct sta_exchange_note){0};
     clear_body(exchange);
@@ -150,12 +150,13 @@ static bool refuse(struct sta_exchange *exchange, int status, const char *detail
                          &(struct sta_problem){.status = status, .detail = detail, .position = -1});
     sta_response_name_request(&response, exchange->id);
     sta_response_header(&response, "Cache-Control", "no-store");
-    exchange->answer = sta_answer_create(&(struct sta_answer_parts){.status = status,
-                                                                    .content_type = response.content_type,
-                                                                    .headers = response.headers,
-                                                                    .header_count = response.header_count,
-                                                                    .body = response.body.data,
-                                                                    .size = response.body.size});
+    exchange->response =
+        sta_http_response_create(&(struct sta_http_response_parts){.status = status,
+                                                                   .content_type = response.content_type,
+                                                                   .headers = response.headers,
+                                                                   .header_count = response.header_count,
+                                                                   .body = response.body.data,
+                                                                   .size = response.body.size});
     sta_buffer_init(&response.body);
     sta_response_fini(&response);
     exchange->close_after = true;
@@ -345,16 +346,17 @@ void sta_exchange_begin_response(struct sta_exchange *exchange)
         exchange->state = to_head ? STA_EXCHANGE_SENDS : STA_EXCHANGE_STREAMS;
         return;
     }
-    if (exchange->answer == NULL) { /* the client has gone */
+    if (exchange->response == NULL) { /* the client has gone */
         (void)end(exchange);
         return;
     }
-    struct sta_answer *answer = exchange->answer;
-    exchange->status = sta_answer_status(answer);
-    sta_exchange_put_head(exchange, sta_answer_headers(answer), has_body(exchange), sta_answer_size(answer));
+    struct sta_http_response *response = exchange->response;
+    exchange->status = sta_http_response_status(response);
+    sta_exchange_put_head(exchange, sta_http_response_headers(response), has_body(exchange),
+                          sta_http_response_size(response));
     if (has_body(exchange) && !to_head) {
-        exchange->out.body = sta_answer_body(answer);
-        exchange->out.body_size = sta_answer_size(answer);
+        exchange->out.body = sta_http_response_body(response);
+        exchange->out.body_size = sta_http_response_size(response);
     }
     exchange->state = STA_EXCHANGE_SENDS;
 }

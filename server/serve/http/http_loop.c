@@ -47,12 +47,13 @@ void sta_loop_post(struct sta_exchange *exchange)
 }
 
 /* In one step: once it can be seen that the exchange is finished it may be sent, and gone. */
-void sta_loop_finish(struct sta_exchange *exchange, struct sta_answer *answer, struct sta_stream *stream)
+void sta_loop_finish(struct sta_exchange *exchange, struct sta_http_response *response,
+                     struct sta_stream *stream)
 {
     struct sta_loop *loop = exchange->loop;
     uv_mutex_lock(&loop->lock);
     exchange->gone = NULL;
-    exchange->answer = answer;
+    exchange->response = response;
     exchange->stream = stream;
     exchange->finished = true;
     post(loop, exchange);

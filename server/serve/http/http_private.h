@@ -54,7 +54,7 @@ struct sta_exchange {
     struct sta_header headers[STA_HTTP_HEADERS]; /* owned texts */
     unsigned header_count, success_headers;      /* the latter: bits of those that are only for status 200 */
     char *query;                                 /* sta_exchange_keep_query, or NULL */
-    struct sta_answer *answer;
+    struct sta_http_response *response;
     struct sta_stream *stream;
     int status;
     struct sta_outgoing out;
@@ -128,9 +128,10 @@ STA_MUSTCHECK int sta_loop_start(struct sta_loop *loop, struct sta_http *http, s
 void sta_loop_stop(struct sta_loop *loop); /* closes its connections */
 /** Has the loop look at an exchange.  Context: any thread. */
 void sta_loop_post(struct sta_exchange *exchange);
-/** Gives a parked exchange its response, an answer or a stream (NULL: neither, the client has gone). Context:
- * any thread, which must not use the exchange after. */
-void sta_loop_finish(struct sta_exchange *exchange, struct sta_answer *answer, struct sta_stream *stream);
+/** Gives a parked exchange its response, a response or a stream (NULL: neither, the client has gone).
+ * Context: any thread, which must not use the exchange after. */
+void sta_loop_finish(struct sta_exchange *exchange, struct sta_http_response *response,
+                     struct sta_stream *stream);
 /** Has the loop look at all its streams.  Context: any thread. */
 void sta_loop_wake_streams(struct sta_loop *loop);
 
@@ -143,23 +144,23 @@ void sta_exchange_hung_up(struct sta_exchange *exchange);
 /** Return: whether it must be advanced. */
 bool sta_exchange_tick(struct sta_exchange *exchange, uint64_t now_ns);
 void sta_exchange_destroy(struct sta_exchange *exchange);
-/** Begins the response once it is there: the answer, or the stream, or, with neither, the end. */
+/** Begins the response once it is there: the response, or the stream, or, with neither, the end. */
 void sta_exchange_begin_response(struct sta_exchange *exchange);
 
 /* http_send.c */
 enum sta_io { STA_IO_DONE, STA_IO_BLOCKED, STA_IO_BROKEN };
 /** Sends what is outgoing, as far as the socket takes it. */
 enum sta_io sta_exchange_send(struct sta_exchange *exchange);
-/** Writes the head of a response with the answer's headers, those of the exchange, and its length. */
+/** Writes the head of a response with the response's headers, those of the exchange, and its length. */
 void sta_exchange_put_head(struct sta_exchange *exchange, const char *headers, bool has_length,
                            uint64_t length);
 /** Whether the client takes less than it must. */
 bool sta_exchange_is_slow(struct sta_exchange *exchange, uint64_t now_ns);
 
-/* http_answer.c */
-int sta_answer_status(const struct sta_answer *answer);
-const char *sta_answer_headers(const struct sta_answer *answer);
-const char *sta_answer_body(const struct sta_answer *answer);
+/* http_response.c */
+int sta_http_response_status(const struct sta_http_response *response);
+const char *sta_http_response_headers(const struct sta_http_response *response);
+const char *sta_http_response_body(const struct sta_http_response *response);
 void sta_put_headers(struct sta_buffer *out, const struct sta_header *headers, size_t count);
 extern const struct sta_header sta_safety_headers[];
 extern const size_t sta_safety_header_count;

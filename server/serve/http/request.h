@@ -39,7 +39,7 @@ bool sta_path_match(const char *pattern, const char *path, struct sta_capture ca
 bool sta_accepts_gzip(const char *header);
 
 /** Whether an If-None-Match header (NULL: none) names the ETag, compared weakly; "*" names all.  A "-gzip"
- * before the closing quote is not looked at on either side: it marks an encoding of the same answer. */
+ * before the closing quote is not looked at on either side: it marks an encoding of the same response. */
 bool sta_etag_matches(const char *header, const char *etag);
 
 /** The name in a Host header, lower-cased, without port, brackets and a final dot.  False when it is none. */

@@ -261,7 +261,7 @@ static unsigned mask_of_list(struct sta_text list)
     return mask;
 }
 
-static void check_totals(const struct sta_overlap_answer *answer, struct totals *totals, uint64_t seed)
+static void check_totals(const struct sta_overlap_result *answer, struct totals *totals, uint64_t seed)
 {
     for (size_t s = 0; s < SETS; s++) {
         expect(&answer->sets, "instant", s, totals->instant[s], seed);
@@ -289,7 +289,7 @@ static void check_totals(const struct sta_overlap_answer *answer, struct totals 
                          names[s]);
 }
 
-static void check_answer(const struct scene *scene, const struct sta_overlap_answer *answer, bool processes,
+static void check_answer(const struct scene *scene, const struct sta_overlap_result *answer, bool processes,
                          uint64_t seed)
 {
     static struct totals totals;
@@ -319,7 +319,7 @@ Test(overlap, equals_a_timeline_of_microseconds)
         make_scene(scene, seed);
         for (int processes = 0; processes < 2; processes++) {
             struct sta_arena arena = {0};
-            struct sta_overlap_answer answer;
+            struct sta_overlap_result answer;
             struct sta_error err = STA_ERROR_INIT;
             struct sta_budget budget = {.workers = 1 + (unsigned)(seed % 3), .memory = 64 << 20};
             struct sta_overlap_question question =
@@ -333,7 +333,7 @@ Test(overlap, equals_a_timeline_of_microseconds)
             cr_assert_eq(peers.ended, peers.asked_count);
             shared += peers.asked_count;
             peers_fini(&peers);
-            sta_overlap_answer_fini(&answer);
+            sta_overlap_result_fini(&answer);
             sta_arena_fini(&arena);
         }
         end_scene(scene);
@@ -435,7 +435,7 @@ static void make_late_units(struct scene *scene)
 
 static void check_late_units(const struct sta_overlap_question *question)
 {
-    struct sta_overlap_answer answer;
+    struct sta_overlap_result answer;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = 3, .memory = 64 << 20};
     cr_assert_eq(sta_overlap_run(question, &budget, &answer, &err), 0, "%s", err.text);
@@ -448,7 +448,7 @@ static void check_late_units(const struct sta_overlap_question *question)
             events += cell(&answer.per_scope, column, row);
         cr_assert_eq(events, SEGMENTS * ROUNDS, "%s: %ld events", names[s], (long)events);
     }
-    sta_overlap_answer_fini(&answer);
+    sta_overlap_result_fini(&answer);
 }
 
 /* Which worker reads which segment is a matter of luck, so it is tried often. */
@@ -479,7 +479,7 @@ Test(overlap, memory_that_does_not_suffice_is_said)
 {
     struct scene *scene = sta_alloc(sizeof *scene);
     struct sta_arena arena = {0};
-    struct sta_overlap_answer answer;
+    struct sta_overlap_result answer;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_account account;
     sta_account_init(&account, 1000, "query_memory", NULL);

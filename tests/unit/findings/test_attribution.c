@@ -235,7 +235,7 @@ Test(attribution, a_read_inside_of_a_reader)
                                         job_event("TorchFramework.compute", "ai_framework", 1, 60, 40)};
     struct job job;
     struct sta_document *request;
-    struct sta_attribution_answer answer;
+    struct sta_attribution_result answer;
     struct sta_error err = STA_ERROR_INIT;
     const struct sta_budget budget = {.workers = 2, .memory = 64 << 20};
     job_init(&job, events, STA_COUNT_OF(events), 1);
@@ -255,7 +255,7 @@ Test(attribution, a_read_inside_of_a_reader)
                 cr_assert_float_eq(answer.causes.columns[1].numbers[row], wanted[i].us / 1e6, 1e-12, "%s",
                                    wanted[i].name);
     cr_assert_eq(answer.rows.rows, 1);
-    sta_attribution_answer_fini(&answer);
+    sta_attribution_result_fini(&answer);
     job_fini(&job);
 }
 
@@ -294,8 +294,8 @@ static void expect_layers(size_t layers, bool fit)
                                         job_event("x", "l1", 1, 10, 20)};
     struct job job;
     struct sta_document *request;
-    struct sta_findings_answer findings;
-    struct sta_attribution_answer answer;
+    struct sta_findings_result findings;
+    struct sta_attribution_result answer;
     struct sta_error err = STA_ERROR_INIT;
     const struct sta_budget budget = {.workers = 1, .memory = 64 << 20};
     char *folder = write_preset(layers);
@@ -308,7 +308,7 @@ static void expect_layers(size_t layers, bool fit)
     cr_assert_eq(findings.count, 1);
     cr_expect_eq(strstr(findings.items[0].text, "at most 14 layers, and preset many has") == NULL, fit, "%s",
                  findings.items[0].text);
-    sta_findings_answer_fini(&findings);
+    sta_findings_result_fini(&findings);
     question = job_question(&job, "many", &request);
     struct sta_document *attribution = sta_document_create(&job.memory, STA_DOCUMENT_OBJECT);
     sta_document_append(&job.memory, request, "attribution", attribution);
@@ -320,7 +320,7 @@ static void expect_layers(size_t layers, bool fit)
     else
         cr_assert_str_eq(err.parameter, "/attribution/chain");
     if (fit)
-        sta_attribution_answer_fini(&answer);
+        sta_attribution_result_fini(&answer);
     job_fini(&job);
     cr_assert_eq(sta_tree_remove(folder, &err), STA_OK);
     free(folder);

@@ -52,7 +52,7 @@ Test(rules, mistakes_have_a_pointer_and_a_sentence)
     make_job(&job);
     const struct sta_overlap_question question = job_question(&job, "dlio", &request);
     for (size_t i = 0; i < STA_COUNT_OF(mistakes); i++) {
-        struct sta_findings_answer answer;
+        struct sta_findings_result answer;
         struct sta_error err = STA_ERROR_INIT;
         const char *yaml = mistakes[i].yaml;
         const int status = sta_rule_preview(&question, yaml, strlen(yaml), &budget, &answer, &err);
@@ -68,13 +68,13 @@ static double value_of(struct job *job, const char *yaml)
 {
     struct sta_document *request;
     const struct sta_overlap_question question = job_question(job, "dlio", &request);
-    struct sta_findings_answer answer;
+    struct sta_findings_result answer;
     struct sta_error err = STA_ERROR_INIT;
     const int status = sta_rule_preview(&question, yaml, strlen(yaml), &budget, &answer, &err);
     cr_assert_eq(status, STA_OK, "%s: %s %s", yaml, err.parameter, err.text);
     cr_assert_eq(answer.count, 1);
     const double value = answer.items[0].value.missing ? NAN : answer.items[0].value.number * 1e6;
-    sta_findings_answer_fini(&answer);
+    sta_findings_result_fini(&answer);
     return value;
 }
 
@@ -101,7 +101,7 @@ Test(rules, a_figure_that_is_missing_makes_a_rule_not_applicable)
     job_fini(&job);
 }
 
-static void expect_counts(const struct sta_findings_answer *answer)
+static void expect_counts(const struct sta_findings_result *answer)
 {
     uint64_t all = 0;
     for (size_t s = 0; s < STA_SEVERITIES; s++)
@@ -120,7 +120,7 @@ Test(rules, windows_that_no_trace_reaches)
     make_job(&job);
     for (size_t i = 0; i < STA_COUNT_OF(windows); i++) {
         struct sta_document *request;
-        struct sta_findings_answer answer;
+        struct sta_findings_result answer;
         struct sta_error err = STA_ERROR_INIT;
         const struct sta_overlap_question question = job_question(&job, "dlio", &request);
         job_add_number(&job, request, "from", windows[i][0]);
@@ -130,7 +130,7 @@ Test(rules, windows_that_no_trace_reaches)
         if (status != STA_OK)
             continue;
         expect_counts(&answer);
-        sta_findings_answer_fini(&answer);
+        sta_findings_result_fini(&answer);
     }
     job_fini(&job);
 }
@@ -140,7 +140,7 @@ Test(rules, one_rule_alone_finds_the_same)
 {
     struct job job;
     struct sta_document *request;
-    struct sta_findings_answer all, one;
+    struct sta_findings_result all, one;
     struct sta_error err = STA_ERROR_INIT;
     make_job(&job);
     struct sta_overlap_question question = job_question(&job, "dlio", &request);
@@ -153,15 +153,15 @@ Test(rules, one_rule_alone_finds_the_same)
         cr_assert_eq(one.count, 1);
         cr_assert_eq(one.items[0].severity, all.items[i].severity, "%s", all.items[i].id);
         cr_assert_str_eq(one.items[0].text, all.items[i].text);
-        sta_findings_answer_fini(&one);
+        sta_findings_result_fini(&one);
     }
-    sta_findings_answer_fini(&all);
+    sta_findings_result_fini(&all);
     job_fini(&job);
 }
 
 /* ---- with little memory */
 
-static const struct sta_finding *finding_of(const struct sta_findings_answer *answer, const char *id)
+static const struct sta_finding *finding_of(const struct sta_findings_result *answer, const char *id)
 {
     for (size_t i = 0; i < answer->count; i++)
         if (strcmp(answer->items[i].id, id) == 0)
@@ -170,7 +170,7 @@ static const struct sta_finding *finding_of(const struct sta_findings_answer *an
 }
 
 /* Return: how many rules were refused for want of memory. */
-static size_t check_against(const struct sta_findings_answer *little, const struct sta_findings_answer *all,
+static size_t check_against(const struct sta_findings_result *little, const struct sta_findings_result *all,
                             size_t limit)
 {
     size_t refused = 0;
@@ -191,7 +191,7 @@ Test(rules, with_little_memory_a_rule_says_the_same_or_that_it_was_refused)
 {
     struct job job;
     struct sta_document *request;
-    struct sta_findings_answer all, little;
+    struct sta_findings_result all, little;
     struct sta_error err = STA_ERROR_INIT;
     size_t refused = 0;
     make_job(&job);
@@ -204,7 +204,7 @@ Test(rules, with_little_memory_a_rule_says_the_same_or_that_it_was_refused)
         const int status = sta_findings_run(&question, &tight, &little, &err);
         if (status == STA_OK) {
             refused += check_against(&little, &all, limit);
-            sta_findings_answer_fini(&little);
+            sta_findings_result_fini(&little);
         } else {
             cr_expect_eq(status, STA_ELIMIT, "%zu bytes: %s", limit, err.text);
         }
@@ -212,6 +212,6 @@ Test(rules, with_little_memory_a_rule_says_the_same_or_that_it_was_refused)
         sta_account_fini(&account);
     }
     cr_expect_gt(refused, 0, "no limit refused anything");
-    sta_findings_answer_fini(&all);
+    sta_findings_result_fini(&all);
     job_fini(&job);
 }
