@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "analyse/exec/budget.h"
+#include "analyse/analyse.h"
 #include "common/account.h"
 #include "serve/responses/timelines.h"
-#include "tests/unit/analyse/decoded_trace.h"
+#include "../../analyse/decoded_trace.h"
 
 #define MEMORY ((size_t)1 << 20)
 
