@@ -106,11 +106,11 @@ static int scan(struct pass *pass, struct sta_time_range range, struct sta_error
 /* The range of this process, then what others have measured, or cannot. */
 static int scan_all(struct pass *pass, struct sta_exact_shared *shared, struct sta_error *err)
 {
-    int rc = scan(pass, sta_exact_shared_range(shared, 0), err);
-    for (unsigned rank = 1; rc == 0 && rank < sta_exact_shared_count(shared); rank++) {
+    int rc = scan(pass, sta_shared_time_range(&shared->time, 0), err);
+    for (unsigned rank = 1; rc == 0 && rank < sta_shared_time_count(&shared->time); rank++) {
         rc = sta_exact_shared_take(shared, rank, &pass->intake, pass->tallies, err);
         if (rc == STA_EOUTDATED)
-            rc = scan(pass, sta_exact_shared_range(shared, rank), err);
+            rc = scan(pass, sta_shared_time_range(&shared->time, rank), err);
     }
     return rc;
 }
@@ -183,9 +183,11 @@ static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_e
 static int run(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
 {
     const struct sta_exact_ask *ask = pass->intake.ask;
-    struct sta_exact_shared *shared = result->runs == NULL ? sta_exact_share(ask, pass->intake.budget) : NULL;
-    int rc = fill(pass, shared, result, err);
-    sta_exact_shared_end(shared);
+    struct sta_exact_shared shared = {.parts = NULL};
+    if (result->runs == NULL)
+        sta_exact_share(&shared, ask, pass->intake.budget);
+    int rc = fill(pass, &shared, result, err);
+    sta_exact_shared_end(&shared);
     return rc;
 }
 

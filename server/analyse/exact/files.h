@@ -36,8 +36,9 @@ STA_MUSTCHECK int sta_files_put(struct sta_files *files, struct sta_buffer *out,
 struct sta_files_names {
     uint32_t layer_count, file_count;
     size_t bin_count;
-    bool (*key_of)(void *context, uint32_t theirs, uint32_t *key); /* false: it has none of that number */
-    void *context;
+    /** Return: false: it has none of that number. */
+    bool (*key_of)(const void *context, uint32_t theirs, uint32_t *key);
+    const void *context;
 };
 /** Takes what another process has put.  Before sta_files_each.  Return: also STA_ECORRUPT. */
 STA_MUSTCHECK int sta_files_take_other(struct sta_files *files, struct sta_cursor *in,

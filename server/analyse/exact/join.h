@@ -6,7 +6,7 @@
 #include "analyse/exact/share.h"
 
 /** Brings the sums in order, and makes a place of each layer and key that they have.  After the pass.
- * @shared: what other processes have measured; NULL: nothing. */
+ * @shared: what other processes have measured. */
 STA_MUSTCHECK int sta_exact_join_keys(struct sta_intake *intake, const struct sta_exact_shared *shared,
                                       struct sta_error *err);
 /** Adds sums and files to the fields, which are there by now. */

@@ -7,24 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "the share of another rank";
 
 /* What one of the others has sent, in our terms. */
-struct part {
+struct sta_exact_received {
     struct sta_cursor sums; /* at its groups; nothing: it has sent none */
     uint32_t *keys;         /* by key there; NULL: the same */
     uint32_t *kinds;        /* by number there */
     uint32_t key_count, kind_count;
-};
-
-struct sta_exact_shared {
-    const struct sta_budget *budget;
-    struct sta_shared *question;
-    struct sta_time_range *ranges; /* by rank */
-    struct part *parts;            /* likewise */
 };
 
 /* ---- the ask as bytes */
@@ -59,57 +51,28 @@ static void put_ask(struct sta_buffer *out, const struct sta_exact_ask *ask)
         sta_put_varint(out, ask->layers[l]);
 }
 
-static bool ask_others(struct sta_exact_shared *shared, const struct sta_exact_ask *ask)
-{
-    const struct sta_peers *peers = shared->budget->peers;
-    struct sta_buffer bytes;
-    sta_buffer_init(&bytes);
-    put_ask(&bytes, ask);
-    shared->question = bytes.failed ? NULL : peers->ask(peers->context, &bytes, shared->budget);
-    sta_buffer_fini(&bytes);
-    return shared->question != NULL;
-}
-
-struct sta_exact_shared *sta_exact_share(const struct sta_exact_ask *ask, const struct sta_budget *budget)
+void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_ask *ask,
+                     const struct sta_budget *budget)
 {
     if (budget->peers == NULL)
-        return NULL;
-    const unsigned count = budget->peers->count;
+        return;
     const struct sta_scan scan = sta_exact_scan(ask);
-    struct sta_exact_shared *shared = sta_alloc(sizeof *shared);
-    shared->budget = budget;
-    shared->ranges = sta_alloc_array(count, sizeof *shared->ranges);
-    shared->parts = sta_alloc_array(count, sizeof *shared->parts);
-    if (sta_time_ranges(&scan, count, budget->peers->most, budget->account, shared->ranges) &&
-        ask_others(shared, ask))
-        return shared;
-    sta_exact_shared_end(shared);
-    return NULL;
+    struct sta_buffer question;
+    sta_buffer_init(&question);
+    put_ask(&question, ask);
+    sta_shared_time_ask(&shared->time, budget, &scan, &question);
+    sta_buffer_fini(&question);
+    shared->parts = sta_alloc_array(budget->peers->count, sizeof *shared->parts);
 }
 
 void sta_exact_shared_end(struct sta_exact_shared *shared)
 {
-    if (shared == NULL)
-        return;
-    for (unsigned rank = 0; rank < shared->budget->peers->count; rank++) {
-        sta_account_free(shared->budget->account, shared->parts[rank].keys);
-        sta_account_free(shared->budget->account, shared->parts[rank].kinds);
+    for (unsigned rank = 1; rank < sta_shared_time_count(&shared->time); rank++) {
+        sta_account_free(shared->time.budget->account, shared->parts[rank].keys);
+        sta_account_free(shared->time.budget->account, shared->parts[rank].kinds);
     }
-    if (shared->question != NULL)
-        shared->budget->peers->end(shared->question);
-    free(shared->ranges);
+    sta_shared_time_end(&shared->time);
     free(shared->parts);
-    free(shared);
-}
-
-unsigned sta_exact_shared_count(const struct sta_exact_shared *shared)
-{
-    return shared != NULL ? shared->budget->peers->count : 1;
-}
-
-struct sta_time_range sta_exact_shared_range(const struct sta_exact_shared *shared, unsigned rank)
-{
-    return shared != NULL ? shared->ranges[rank] : STA_ALL_TIME;
 }
 
 /* ---- states: what is put and what is taken, one beside the other */
@@ -131,9 +94,9 @@ static void put_contributions(const struct sta_intake *intake, struct sta_buffer
 }
 
 /* A missing key has no value. */
-static bool key_of(void *context, uint32_t theirs, uint32_t *key)
+static bool key_of(const void *context, uint32_t theirs, uint32_t *key)
 {
-    const struct part *part = context;
+    const struct sta_exact_received *part = context;
     const bool mapped = part->keys != NULL && theirs != STA_NO_CODE;
     *key = theirs;
     if (mapped && theirs < part->key_count)
@@ -142,15 +105,16 @@ static bool key_of(void *context, uint32_t theirs, uint32_t *key)
 }
 
 /* Makes the contribution here, and finds out which accumulators are which. */
-static int take_contribution(struct sta_cursor *in, const struct part *part, const struct sta_intake *intake,
-                             uint32_t *accumulator_of, uint32_t accumulators, struct sta_error *err)
+static int take_contribution(struct sta_cursor *in, const struct sta_exact_received *part,
+                             const struct sta_intake *intake, uint32_t *accumulator_of, uint32_t accumulators,
+                             struct sta_error *err)
 {
     const uint64_t kind = sta_shared_get_index(in, part->kind_count);
     const uint64_t thread = sta_shared_get_index(in, (uint64_t)intake->entities->thread_count + 1);
     const uint64_t theirs = sta_shared_get_index(in, (uint64_t)UINT32_MAX + 1);
     const uint64_t count = sta_get_varint(in);
     uint32_t key, number;
-    if (in->failed || !key_of((void *)part, (uint32_t)theirs, &key))
+    if (in->failed || !key_of(part, (uint32_t)theirs, &key))
         return sta_shared_fail(err);
     int rc = sta_contributions_add(intake->contributions, sta_kinds_at(intake->kinds, part->kinds[kind]),
                                    (uint32_t)thread, key, &number, err);
@@ -164,8 +128,9 @@ static int take_contribution(struct sta_cursor *in, const struct part *part, con
     return in->failed ? sta_shared_fail(err) : STA_OK;
 }
 
-static int take_contributions(struct sta_cursor *in, const struct part *part, const struct sta_intake *intake,
-                              uint32_t **accumulator_of, uint32_t *accumulators, struct sta_error *err)
+static int take_contributions(struct sta_cursor *in, const struct sta_exact_received *part,
+                              const struct sta_intake *intake, uint32_t **accumulator_of,
+                              uint32_t *accumulators, struct sta_error *err)
 {
     *accumulators = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
     const uint64_t count = sta_get_varint(in);
@@ -181,7 +146,7 @@ static int take_contributions(struct sta_cursor *in, const struct part *part, co
     return rc;
 }
 
-static int take_kinds(struct sta_cursor *in, struct part *part, struct sta_intake *intake,
+static int take_kinds(struct sta_cursor *in, struct sta_exact_received *part, struct sta_intake *intake,
                       struct sta_error *err)
 {
     const uint64_t count = sta_get_varint(in);
@@ -222,8 +187,8 @@ static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, 
     return rc;
 }
 
-static int take_tallies(struct sta_cursor *in, const struct part *part, const struct sta_intake *intake,
-                        struct sta_tallies *tallies, struct sta_error *err)
+static int take_tallies(struct sta_cursor *in, const struct sta_exact_received *part,
+                        const struct sta_intake *intake, struct sta_tallies *tallies, struct sta_error *err)
 {
     uint32_t *accumulator_of = NULL, count = 0;
     size_t size = 0;
@@ -239,7 +204,7 @@ static int take_tallies(struct sta_cursor *in, const struct part *part, const st
     return rc;
 }
 
-static int take_files(struct sta_cursor *in, struct part *part, struct sta_intake *intake,
+static int take_files(struct sta_cursor *in, struct sta_exact_received *part, struct sta_intake *intake,
                       struct sta_error *err)
 {
     if (!(intake->ask->wants & STA_WANT_FILES))
@@ -270,11 +235,11 @@ int sta_exact_put_state(struct sta_intake *intake, const struct sta_buffer *tall
 int sta_exact_shared_take(struct sta_exact_shared *shared, unsigned rank, struct sta_intake *intake,
                           struct sta_tallies *tallies, struct sta_error *err)
 {
-    struct part *part = &shared->parts[rank];
+    struct sta_exact_received *part = &shared->parts[rank];
     struct sta_cursor in;
-    int rc = shared->budget->peers->take(shared->question, rank, shared->budget, &in, err);
+    int rc = sta_shared_time_take(&shared->time, rank, &in, err);
     if (rc == 0)
-        rc = sta_exact_keys_get_values(intake->keys, &in, shared->budget->account, &part->keys,
+        rc = sta_exact_keys_get_values(intake->keys, &in, intake->budget->account, &part->keys,
                                        &part->key_count, err);
     if (rc == 0)
         rc = take_kinds(&in, part, intake, err);
@@ -290,7 +255,7 @@ int sta_exact_shared_take(struct sta_exact_shared *shared, unsigned rank, struct
 /* ---- sums */
 
 struct translation {
-    const struct part *part;
+    const struct sta_exact_received *part;
     sta_additive_add add;
     void *context;
 };
@@ -300,7 +265,7 @@ static int add_translated(void *context, uint32_t signature, uint32_t key, size_
 {
     const struct translation *to = context;
     uint32_t here;
-    if (signature >= to->part->kind_count || !key_of((void *)to->part, key, &here))
+    if (signature >= to->part->kind_count || !key_of(to->part, key, &here))
         return sta_shared_fail(err);
     return to->add(to->context, to->part->kinds[signature], here, bin, sums, err);
 }
@@ -309,7 +274,7 @@ int sta_exact_shared_each(const struct sta_exact_shared *shared, const struct st
                           sta_additive_add add, void *context, struct sta_error *err)
 {
     int rc = STA_OK;
-    for (unsigned rank = 1; rc == 0 && rank < sta_exact_shared_count(shared); rank++) {
+    for (unsigned rank = 1; rc == 0 && rank < sta_shared_time_count(&shared->time); rank++) {
         struct translation to = {&shared->parts[rank], add, context};
         if (to.part->sums.at != NULL)
             rc = sta_additive_each_other(additive, to.part->sums, add_translated, &to, err);

@@ -8,17 +8,19 @@
 
 #include "analyse/exact/intake.h"
 #include "analyse/exact/tally.h"
+#include "analyse/sources/shared.h"
 
-struct sta_exact_shared; /* an ask that others work on, and what has come back */
+/* An ask that others work on, and what has come back.  All zero: nobody works along. */
+struct sta_exact_shared {
+    struct sta_shared_time time;
+    struct sta_exact_received *parts; /* by rank */
+};
 
-/** Asks the other processes of the budget.  NULL: there are none, or it is not worth it, or it cannot be
- * shared; then all time is to be measured here. */
-struct sta_exact_shared *sta_exact_share(const struct sta_exact_ask *ask, const struct sta_budget *budget);
-/** Whoever still works on it stops.  NULL allowed.  After the join. */
+/** Asks the other processes of the budget, if there are any and it is worth it. */
+void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_ask *ask,
+                     const struct sta_budget *budget);
+/** Whoever still works on it stops.  After the join. */
 void sta_exact_shared_end(struct sta_exact_shared *shared);
-
-unsigned sta_exact_shared_count(const struct sta_exact_shared *shared); /* of ranges; NULL: 1 */
-struct sta_time_range sta_exact_shared_range(const struct sta_exact_shared *shared, unsigned rank);
 
 /** Takes what rank @rank has measured.  Return: 0; STA_EOUTDATED: its range is to be measured here;
  * STA_ECORRUPT; STA_ECANCELLED, STA_ELIMIT; what a charge returns. */

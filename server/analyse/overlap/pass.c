@@ -354,15 +354,15 @@ int sta_overlap_gather(const struct sta_overlap_binding *binding, const struct s
 
 /* The range of this process, then what others have found, or cannot. */
 static int gather_all(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
-                      struct sta_overlap_shared *shared, struct sta_overlap_partial *partial,
+                      const struct sta_shared_time *shared, struct sta_overlap_partial *partial,
                       struct sta_error *err)
 {
-    int rc = sta_overlap_gather(binding, wants, sta_overlap_shared_range(shared, 0), partial, err);
-    for (unsigned rank = 1; rc == 0 && rank < sta_overlap_shared_count(shared); rank++) {
+    int rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, 0), partial, err);
+    for (unsigned rank = 1; rc == 0 && rank < sta_shared_time_count(shared); rank++) {
         struct sta_overlap_partial other = {.account = binding->budget->account};
         rc = sta_overlap_shared_take(shared, rank, binding, &other, err);
         if (rc == STA_EOUTDATED)
-            rc = sta_overlap_gather(binding, wants, sta_overlap_shared_range(shared, rank), &other, err);
+            rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, rank), &other, err);
         if (rc == 0)
             rc = sta_overlap_partial_add(partial, &other, err);
         sta_overlap_partial_fini(&other);
@@ -374,12 +374,13 @@ int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta
                      struct sta_overlap_results *results, struct sta_error *err)
 {
     struct sta_overlap_partial partial = {.account = binding->budget->account};
-    struct sta_overlap_shared *shared = sta_overlap_share(binding, wants);
+    struct sta_shared_time shared = {.question = NULL};
+    sta_overlap_share(&shared, binding, wants);
     *results = (struct sta_overlap_results){.account = binding->budget->account, .scope = binding->scope};
-    int rc = gather_all(binding, wants, shared, &partial, err);
+    int rc = gather_all(binding, wants, &shared, &partial, err);
     if (rc == 0)
         rc = sta_overlap_take_partial(&partial, binding, results, err);
-    sta_overlap_shared_end(shared);
+    sta_shared_time_end(&shared);
     sta_overlap_partial_fini(&partial);
     return rc;
 }

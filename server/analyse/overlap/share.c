@@ -4,14 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/sources/shared.h"
 #include "common/memory.h"
-
-struct sta_overlap_shared {
-    const struct sta_budget *budget;
-    struct sta_shared *question;
-    struct sta_time_range *ranges; /* by rank */
-};
 
 /* ---- the process that asks */
 
@@ -25,17 +18,6 @@ static void put_request(struct sta_buffer *out, const struct sta_overlap_questio
     sta_document_put(out, question->request);
 }
 
-static bool ask_others(struct sta_overlap_shared *shared, const struct sta_overlap_question *question)
-{
-    const struct sta_peers *peers = shared->budget->peers;
-    struct sta_buffer bytes;
-    sta_buffer_init(&bytes);
-    put_request(&bytes, question);
-    shared->question = bytes.failed ? NULL : peers->ask(peers->context, &bytes, shared->budget);
-    sta_buffer_fini(&bytes);
-    return shared->question != NULL;
-}
-
 static bool can_be_shared(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants)
 {
     return binding->budget->peers != NULL && wants->take == NULL && !wants->exposure &&
@@ -43,49 +25,25 @@ static bool can_be_shared(const struct sta_overlap_binding *binding, const struc
            binding->request->call == STA_OVERLAP_TOTALS && sta_overlap_follows_threads(binding->request);
 }
 
-struct sta_overlap_shared *sta_overlap_share(const struct sta_overlap_binding *binding,
-                                             const struct sta_overlap_wants *wants)
+void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_binding *binding,
+                       const struct sta_overlap_wants *wants)
 {
-    const struct sta_budget *budget = binding->budget;
     if (!can_be_shared(binding, wants))
-        return NULL;
-    const struct sta_scan scan = sta_overlap_scan(binding->request);
-    struct sta_overlap_shared *shared = sta_alloc(sizeof *shared);
-    shared->budget = budget;
-    shared->ranges = sta_alloc_array(budget->peers->count, sizeof *shared->ranges);
-    if (sta_time_ranges(&scan, budget->peers->count, budget->peers->most, budget->account, shared->ranges) &&
-        ask_others(shared, binding->request->question))
-        return shared;
-    sta_overlap_shared_end(shared);
-    return NULL;
-}
-
-void sta_overlap_shared_end(struct sta_overlap_shared *shared)
-{
-    if (shared == NULL)
         return;
-    if (shared->question != NULL)
-        shared->budget->peers->end(shared->question);
-    free(shared->ranges);
-    free(shared);
+    const struct sta_scan scan = sta_overlap_scan(binding->request);
+    struct sta_buffer request;
+    sta_buffer_init(&request);
+    put_request(&request, binding->request->question);
+    sta_shared_time_ask(shared, binding->budget, &scan, &request);
+    sta_buffer_fini(&request);
 }
 
-unsigned sta_overlap_shared_count(const struct sta_overlap_shared *shared)
-{
-    return shared != NULL ? shared->budget->peers->count : 1;
-}
-
-struct sta_time_range sta_overlap_shared_range(const struct sta_overlap_shared *shared, unsigned rank)
-{
-    return shared != NULL ? shared->ranges[rank] : STA_ALL_TIME;
-}
-
-int sta_overlap_shared_take(struct sta_overlap_shared *shared, unsigned rank,
+int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
                             const struct sta_overlap_binding *binding, struct sta_overlap_partial *partial,
                             struct sta_error *err)
 {
     struct sta_cursor state;
-    int rc = shared->budget->peers->take(shared->question, rank, shared->budget, &state, err);
+    int rc = sta_shared_time_take(shared, rank, &state, err);
     return rc == 0 ? sta_overlap_partial_get(partial, binding, &state, err) : rc;
 }
 

@@ -4,21 +4,15 @@
 
 #include "analyse/exec/peers.h"
 #include "analyse/overlap/partial.h"
+#include "analyse/sources/shared.h"
 
-struct sta_overlap_shared; /* a request that others work on */
-
-/** Asks the other processes of the budget.  NULL: there are none, or it is not worth it, or it cannot be
- * shared: single intervals, exposure, units that do not follow from threads. */
-struct sta_overlap_shared *sta_overlap_share(const struct sta_overlap_binding *binding,
-                                             const struct sta_overlap_wants *wants);
-/** Whoever still works on it stops.  NULL allowed. */
-void sta_overlap_shared_end(struct sta_overlap_shared *shared);
-
-unsigned sta_overlap_shared_count(const struct sta_overlap_shared *shared); /* of ranges; NULL: 1 */
-struct sta_time_range sta_overlap_shared_range(const struct sta_overlap_shared *shared, unsigned rank);
+/** Asks the other processes of the budget, if there are any and it is worth it; not for single intervals,
+ * exposure, and units that do not follow from threads. */
+void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_binding *binding,
+                       const struct sta_overlap_wants *wants);
 /** What rank @rank has found.  Return: 0; STA_EOUTDATED: its range is to be measured here; STA_ECORRUPT;
  * STA_ECANCELLED, STA_ELIMIT; what a charge returns. */
-STA_MUSTCHECK int sta_overlap_shared_take(struct sta_overlap_shared *shared, unsigned rank,
+STA_MUSTCHECK int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
                                           const struct sta_overlap_binding *binding,
                                           struct sta_overlap_partial *partial, struct sta_error *err);
 

@@ -6,6 +6,7 @@
 #define STA_ANALYSE_SOURCES_SHARED_H
 
 #include "analyse/analyse.h"
+#include "analyse/sources/ranges.h"
 
 /* What a question is: its first four bytes. */
 enum sta_shared_kind { STA_SHARED_GROUPS, STA_SHARED_EXACT, STA_SHARED_OVERLAP };
@@ -29,5 +30,25 @@ uint64_t sta_shared_get_index(struct sta_cursor *in, uint64_t limit);
 
 /** STA_ECORRUPT: the bytes are none that this program writes. */
 int sta_shared_fail(struct sta_error *err);
+
+/* A question of which each process measures a range of time.  All zero: nobody works along. */
+struct sta_shared_time {
+    const struct sta_budget *budget;
+    struct sta_shared *question;   /* NULL: nobody works along */
+    struct sta_time_range *ranges; /* by rank */
+};
+
+/** Asks the other processes of the budget.  @shared: stays as it was, all zero, when one range would be
+ * most of @scan, or the question cannot be sent. */
+void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget *budget,
+                         const struct sta_scan *scan, const struct sta_buffer *question);
+/** Whoever still works on it stops. */
+void sta_shared_time_end(struct sta_shared_time *shared);
+unsigned sta_shared_time_count(const struct sta_shared_time *shared); /* of ranges; 1: it is not shared */
+struct sta_time_range sta_shared_time_range(const struct sta_shared_time *shared, unsigned rank);
+/** The state of rank @rank; *state: valid until the end.  Return: 0; STA_EOUTDATED: its range is to be
+ * measured here; STA_ECANCELLED, STA_ELIMIT. */
+STA_MUSTCHECK int sta_shared_time_take(const struct sta_shared_time *shared, unsigned rank,
+                                       struct sta_cursor *state, struct sta_error *err);
 
 #endif
