@@ -111,6 +111,8 @@ int sta_http_open(const struct sta_http_options *options, struct sta_http **open
 {
     struct sta_http *http = sta_alloc(sizeof *http);
     http->options = *options;
+    sta_account_init_part(&http->bodies, options->account);
+    http->bodies.yields = true;
     http->listener = http->epoll = http->wake = http->netlink = -1;
     uv_mutex_init(&http->lock);
     STA_ASSERT(getrandom(&http->id_prefix, sizeof http->id_prefix, 0) == sizeof http->id_prefix);
@@ -215,6 +217,7 @@ void sta_http_close(struct sta_http *http)
             close(files[i]);
     if (http->socket_path != NULL && http->listener >= 0)
         unlink(http->socket_path);
+    sta_account_fini(&http->bodies);
     free(http->counts);
     free(http->address);
     free(http->host);

@@ -18,6 +18,7 @@
 
 #define RECEIVE_BYTES 4096 /* at least so much room for each call */
 #define BODY_BYTES 65536
+#define SMALL_BODY 16384
 #define IDLE_BYTES 16384 /* of input that a connection keeps between requests */
 #define LINGER_NS UINT64_C(2000000000)
 #define REQUESTS_AT_ONCE 16 /* of a connection before others have their turn */
@@ -49,7 +50,7 @@ struct sta_exchange *sta_exchange_create(struct sta_http *http, int fd, const un
 
 static void clear_body(struct sta_exchange *exchange)
 {
-    sta_account_release(exchange->http->options.account, exchange->charged);
+    sta_account_release(&exchange->http->bodies, exchange->charged);
     exchange->charged = 0;
     sta_buffer_fini(&exchange->body);
 }
@@ -299,11 +300,18 @@ static bool read_head(struct sta_exchange *exchange)
     return io == STA_IO_BROKEN ? end(exchange) : io == STA_IO_DONE;
 }
 
-/* Without reclaiming, which takes too long for this thread. */
+/* Caches may fill the memory, and give way to who charges.  That takes long for this thread, so a small body is
+ * only counted: caches give way when what it asks for is computed. */
 static bool charge_body(struct sta_exchange *exchange)
 {
-    size_t more = exchange->body.capacity - exchange->charged;
-    if (exchange->body.failed || !sta_account_try_charge(exchange->http->options.account, more))
+    struct sta_account *bodies = &exchange->http->bodies;
+    struct sta_error err = STA_ERROR_INIT;
+    const size_t more = exchange->body.capacity - exchange->charged;
+    if (exchange->body.failed)
+        return false;
+    if (exchange->body.capacity <= SMALL_BODY)
+        sta_account_overdraw(bodies, more);
+    else if (sta_account_charge(bodies, more, "the body", &err) != STA_OK)
         return false;
     exchange->charged += more;
     return true;

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "common/account.h"
 #include "serve/http/body_reader.h"
 #include "serve/http/http.h"
 
@@ -91,6 +92,7 @@ enum sta_stream_ending { STA_STREAMS_GO_ON, STA_STREAMS_END_PARTIAL, STA_STREAMS
 
 struct sta_http {
     struct sta_http_options options;
+    struct sta_account bodies; /* of requests; yields */
     char *host, *address;
     char *socket_path; /* in the file system; NULL: TCP */
     unsigned port;
