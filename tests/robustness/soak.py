@@ -34,6 +34,26 @@ def expected(kind, body):
     return (400, 503) if unknown else (200, 429, "cut", *LIMITED)
 
 
+class Peak(threading.Thread):
+    """the most that the process holds, without pages of its spill files, which the system takes back when it needs them"""
+
+    def __init__(self, daemon):
+        super().__init__(daemon=True)
+        self.watched, self.anonymous, self.over = daemon, 0, threading.Event()
+
+    def run(self):
+        while not self.over.wait(0.01):
+            self.anonymous = max(self.anonymous, resident(self.watched, "RssAnon"))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *error):
+        self.over.set()
+        self.join()
+
+
 ASKED = REQUESTS + [("POST", "query", q) for q in [*MIXED, *LARGE.values()]]
 
 
@@ -118,7 +138,7 @@ def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
     for kind, count in COUNTS.items():
         hostile_traces.write(folder / kind, kind, count * scale)
     rounds = []
-    with Daemon(folder / "store", [folder], ["--memory", "256MiB"]) as daemon:
+    with Daemon(folder / "store", [folder], ["--memory", "256MiB"]) as daemon, Peak(daemon) as peak:
         traces = []
         for kind in ["usual", *COUNTS]:
             trace, job = daemon.register(folder / kind)
@@ -130,7 +150,8 @@ def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
             statuses = one_round(checks, daemon, folder, traces, number, seed, clients)
             held, counted = settle(daemon)
             rounds.append((held, counted))
-            print(f"round {number}: {held / MIB:.0f} MiB held, {counted / MIB:.0f} MiB counted, at most {resident(daemon, 'VmHWM') / MIB:.0f} MiB; {statuses}", flush=True)
+            print(f"round {number}: {held / MIB:.0f} MiB held, {counted / MIB:.0f} MiB counted, at most {peak.anonymous / MIB:.0f} MiB, with pages of files "
+                  f"{resident(daemon, 'VmHWM') / MIB:.0f} MiB; {statuses}", flush=True)
         third = max(1, len(rounds) // 3)
         print("held at the end against that after the first round:", f"{statistics.median(held for held, _ in rounds[-third:]) / rounds[0][0]:.3f}")
         first, last = ([statistics.median(column) for column in zip(*part)] for part in (rounds[:third], rounds[-third:]))
@@ -138,7 +159,7 @@ def run(checks, folder, minutes=0.0, scale=1, clients=4, seed=1):
         checks.check(last[1] <= first[1] * SHARE + QUIET, f"counted at the end: {last[1]}, at the beginning: {first[1]}")
         checks.check(daemon.metric("strata_memory_peak_bytes") <= MEMORY + MARGIN, "what was counted at most")
         if measured:
-            checks.check(resident(daemon, "VmHWM") <= MEMORY + MARGIN, f"held at most: {resident(daemon, 'VmHWM') / MIB:.0f} MiB")
+            checks.check(peak.anonymous <= MEMORY + MARGIN, f"held at most: {peak.anonymous / MIB:.0f} MiB")
             checks.check(last[0] <= first[0] * SHARE + QUIET, f"held at the end: {last[0] / MIB:.0f} MiB, at the beginning: {first[0] / MIB:.0f} MiB")
 
 
