@@ -232,8 +232,23 @@ def test_bodies_of_requests_and_kept_answers_count_as_memory(scene):
     for s in connections:
         s.close()
     wait_until(lambda: metric(server, "strata_memory_bytes") <= before + 65536, what="all bodies are gone")
+    before = metric(server, "strata_memory_bytes")  # caches gave way to the bodies
     value = json.dumps(server.ask(trace + "/presets/preview")[2])
     assert metric(server, "strata_memory_bytes") > before + len(value)
+
+
+def test_full_caches_give_way_to_a_body(scene):
+    server = many(scene, {"compaction": "off"})
+    server.stop()
+    (server.folder / "stratad.yaml").write_text("memory: 16MiB\ncolumns: 16MiB\nrequest_body: 16MiB\ncompaction: off\n")
+    server.start()
+    body, held = 6_000_000, 0
+    for column in ("ts", "te", "dur", "time_start", "time_end", "size", "tid", "func_name", "file_name"):  # each is read whole, and kept
+        server.ask(f"{server.path}/events?limit=1&offset=1&filter=str({column})+==+'x'")
+        held = max(held, metric(server, "strata_memory_bytes"))
+    assert held + (8 << 20) > (16 << 20), held  # the buffer of the body is 8 MiB
+    status, _, value = server.ask(server.path + "/query", "POST", {"filter": "x" * body})
+    assert status in (400, 422), (status, str(value)[:300])
 
 
 # ---- slow readers
