@@ -324,6 +324,9 @@ void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t
     struct sta_error err = STA_ERROR_INIT;
     if (account == NULL)
         return sta_alloc_array(count, size);
+    /* Whoever finds the failure ends; until then each of many small pieces would look for memory again. */
+    if (sta_account_failure(account, &err) != STA_OK)
+        return NULL;
     void *memory = sta_account_alloc(account, count, size, what, &err);
     if (memory == NULL)
         sta_account_fail(account, &err);

@@ -112,8 +112,9 @@ void sta_account_free(struct sta_account *account, void *memory); /* NULL allowe
 
 /**
  * sta_account_alloc_sticky - sta_account_alloc where no status can be returned
- * Return: memory, not zeroed; NULL when it is refused: then the account's checks fail from now on.  A NULL
- * account has no place for a failure, so that running out ends the process: only for what the program bounds.
+ * Return: memory, not zeroed; NULL when it is refused: then the account's checks and further calls fail from
+ * now on, without looking for memory again.  A NULL account has no place for a failure, so that running out
+ * ends the process: only for what the program bounds.
  * Context: any thread.  @account must be one that ends with the work, never the daemon's own.
  */
 void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t size, const char *what);

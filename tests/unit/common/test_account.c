@@ -1,8 +1,10 @@
 /* Accounts: charges fit or are refused whole, and what was charged is released. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/account.h"
+#include "common/dictionary.h"
 #include "common/map.h"
 
 Test(account, a_charge_must_fit_in_the_account_and_in_its_parents)
@@ -188,6 +190,31 @@ Test(account, a_sticky_failure_stays)
     cr_assert_eq(sta_account_failure(&all, &err), STA_OK, "it is of the account alone");
     sta_account_fini(&one);
     sta_account_fini(&all);
+}
+
+static bool count_reclaims(void *context, size_t bytes, bool yields)
+{
+    ++*(unsigned *)context;
+    return false;
+}
+
+/* Reclaiming may take half a second, which each of a million texts must not wait. */
+Test(account, memory_is_not_looked_for_again_once_it_was_refused)
+{
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    unsigned reclaims = 0;
+    char text[16];
+    sta_account_init(&account, 1 << 16, "query_memory", NULL);
+    account.reclaim = count_reclaims;
+    account.reclaim_context = &reclaims;
+    struct sta_dictionary *texts = sta_dictionary_create_in(&account);
+    for (int i = 0; i < 100000; i++)
+        sta_dictionary_intern(texts, text, (size_t)snprintf(text, sizeof text, "text %d", i));
+    cr_assert_eq(sta_account_failure(&account, &err), STA_ELIMIT);
+    cr_assert_leq(reclaims, 1);
+    sta_dictionary_destroy(texts);
+    sta_account_fini(&account);
 }
 
 Test(account, a_part_is_nobody_to_wait_for)
