@@ -300,8 +300,8 @@ static bool read_head(struct sta_exchange *exchange)
     return io == STA_IO_BROKEN ? end(exchange) : io == STA_IO_DONE;
 }
 
-/* Caches may fill the memory, and give way to who charges.  That takes long for this thread, so a small body is
- * only counted: caches give way when what it asks for is computed. */
+/* Caches may fill the memory, and give way to who charges.  That takes long for this thread, so a small body
+ * is only counted: caches give way when what it asks for is computed. */
 static bool charge_body(struct sta_exchange *exchange)
 {
     struct sta_account *bodies = &exchange->http->bodies;
