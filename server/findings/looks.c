@@ -54,6 +54,8 @@ static void put_context(struct sta_looks *looks)
     sta_figure_int(figures, NULL, "steps", (int64_t)steps);
     sta_figure_number(figures, NULL, "base", sta_run_seconds(looks->run, looks->base));
     sta_figure_text(figures, NULL, "base_kind", looks->base_kind);
+    sta_figure_text(figures, NULL, "kind",
+                    sta_trace_kind_name(sta_snapshot_info(looks->run->question.snapshot)->kind));
     sta_figure_text(figures, NULL, "preset", looks->run->preset->name);
     sta_figure_number(figures, NULL, "job", sta_run_seconds(looks->run, job_of(phases)));
     sta_figure_number(figures, NULL, "goal", looks->goal);

@@ -25,7 +25,8 @@ static void put_lines(const struct sta_run *run, const char *ask, struct sta_fig
     }
     const uint64_t lines = sum.events + sum.metadata + sum.counters + sum.other + sum.malformed;
     sta_figure_int(figures, ask, "lines", (int64_t)lines);
-    sta_figure_text(figures, ask, "pieces", strcmp(run->preset->name, "dask") == 0 ? "records" : "lines");
+    sta_figure_text(figures, ask, "pieces",
+                    sta_snapshot_info(snapshot)->kind == STA_TRACE_DASF ? "records" : "lines");
     sta_figure_int(figures, ask, "malformed", (int64_t)sum.malformed);
     sta_figure_int(figures, ask, "truncated", truncated);
 }

@@ -25,6 +25,7 @@ void sta_rule_context_figures(struct sta_figure_list *figures)
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
         sta_figure_number(figures, NULL, names[i], 0);
     sta_figure_text(figures, NULL, "base_kind", "");
+    sta_figure_text(figures, NULL, "kind", "");
     sta_figure_text(figures, NULL, "preset", "");
 }
 

@@ -175,9 +175,10 @@ struct sta_snapshot_info {
                               below */
     int64_t end_ticks;     /* largest te, ticks from the origin.  The origin in ticks is 0. */
     uint64_t store_bytes;
-    uint32_t segments;       /* that are mapped */
-    unsigned damaged;        /* segments that were quarantined */
-    uint64_t missing_events; /* of these; `events` is without them */
+    uint32_t segments;        /* that are mapped */
+    unsigned damaged;         /* segments that were quarantined */
+    uint64_t missing_events;  /* of these; `events` is without them */
+    enum sta_trace_kind kind; /* as the catalogue has it */
 };
 /** Id of the trace. */
 const char *sta_snapshot_trace(const struct sta_snapshot *snapshot);

@@ -130,3 +130,11 @@ def test_other_traces_have_no_such_tables(scene):
     server = scene.shared
     status, _, problem = server.ask(f"/api/v1/traces/{server.trace['id']}/dasf/graph")
     assert status == 404 and 'kind "events"' in problem["detail"]
+
+
+def test_findings_go_by_the_kind_of_the_trace_whatever_the_preset(scene):
+    server, trace = server_with(scene, compute("a", 3, 2), compute("b", 5, 3))  # of one worker, one begins inside the other and ends behind it
+    for preset in ("dask", "generic", "posix"):
+        found = {f["rule"]: f for f in server.get(f"/api/v1/traces/{trace['id']}/findings?preset={preset}")["findings"]}
+        assert "several tasks at once" in found["clock_jumps"]["text"], (preset, found["clock_jumps"])
+        assert "2 records were read" in found["lost_lines"]["text"], (preset, found["lost_lines"])

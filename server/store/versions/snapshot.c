@@ -255,6 +255,7 @@ static void share(struct sta_store *store, struct sta_known_trace *known, struct
     snapshot->references = 1;
     memcpy(snapshot->id, known->entry.id, STA_TRACE_ID_SIZE);
     pthread_mutex_lock(&store->lock);
+    snapshot->info.kind = known->entry.kind;
     known->current = snapshot;
     pthread_mutex_unlock(&store->lock);
 }
