@@ -180,6 +180,35 @@ void sta_ingest_found_fini(struct sta_ingest_found *found)
     *found = (struct sta_ingest_found){0};
 }
 
+static bool can_be_shared(const struct sta_ingest *ingest, enum sta_trace_kind kind, struct sta_job *job)
+{
+    return kind == STA_TRACE_EVENTS && ingest->growth == NULL && !sta_job_in_small_slot(job);
+}
+
+struct resuming {
+    const struct sta_ingest_plan *plan;
+    struct sta_roots *roots;
+};
+
+static bool is_same(void *context, const struct sta_source *source)
+{
+    const struct resuming *resuming = context;
+    return sta_ingest_plan_has(resuming->plan, resuming->roots, source);
+}
+
+/* Files that ranks had read before a crash need not be read again. */
+static int resume(const struct sta_ingest *ingest, struct sta_writer *writer, struct sta_ingest_plan *plan,
+                  const struct sta_trace_entry *entry, size_t *skipped, struct sta_error *err)
+{
+    struct resuming resuming = {plan, ingest->roots};
+    int status = sta_writer_resume(writer, is_same, &resuming, err);
+    *skipped = sta_ingest_plan_skip(plan, writer);
+    if (*skipped > 0)
+        sta_log(STA_LOG_INFO, "Goes on with an ingest that a crash ended", "trace", entry->path, "files",
+                sta_log_int((int64_t)*skipped), NULL);
+    return status;
+}
+
 static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer,
                       const struct sta_ingest_plan *plan, const char *trace, enum sta_trace_kind kind,
                       bool first, struct sta_job *job, struct sta_error *err)
@@ -187,10 +216,9 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     struct sta_decode_file *files = sta_alloc_array(plan->count, sizeof *files);
     uint32_t *numbers = sta_alloc_array(plan->count, sizeof *numbers);
     add_sources(writer, plan, files, numbers);
-    const bool shared = kind == STA_TRACE_EVENTS && ingest->growth == NULL && !sta_job_in_small_slot(job);
     struct run run = {.writer = writer,
                       .trace = trace,
-                      .readers = shared ? ingest->readers : NULL,
+                      .readers = can_be_shared(ingest, kind, job) ? ingest->readers : NULL,
                       .plan = plan,
                       .job = job,
                       .source_numbers = numbers,
@@ -227,7 +255,7 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
 }
 
 static int write_version(const struct sta_ingest *all, const struct sta_trace_entry *entry,
-                         struct sta_snapshot *base, const struct sta_ingest_plan *plan, struct sta_job *job,
+                         struct sta_snapshot *base, struct sta_ingest_plan *plan, struct sta_job *job,
                          struct sta_error *err)
 {
     struct sta_ingest own = *all, *ingest = &own;
@@ -239,11 +267,16 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
                                          .memory = memory,
                                          .account = ingest->account,
                                          .cancel = sta_job_cancel_flag(job)};
+    size_t skipped = 0;
     int status =
         sta_writer_begin(ingest->store, entry->id, base, base ? plan->drop : NULL, &options, &writer, err);
     if (status != STA_OK)
         return status;
-    status = read_files(ingest, writer, plan, entry->id, entry->kind, base == NULL, job, err);
+    if (can_be_shared(ingest, entry->kind, job))
+        status = resume(ingest, writer, plan, entry, &skipped, err);
+    if (status == STA_OK)
+        status =
+            read_files(ingest, writer, plan, entry->id, entry->kind, base == NULL && skipped == 0, job, err);
     if (status == STA_OK && atomic_load(sta_job_cancel_flag(job)))
         status = sta_fail(err, STA_ECANCELLED, "cancelled");
     if (status != STA_OK) {

@@ -215,6 +215,44 @@ int sta_ingest_plan_make(struct sta_ingest_plan *plan, struct sta_roots *roots,
     return status;
 }
 
+/* ---- what a crash left */
+
+static int compare_path(const void *path, const void *item)
+{
+    return strcmp(path, ((const struct sta_plan_item *)item)->path);
+}
+
+/* Items are in the order of the listing, which is that of paths. */
+bool sta_ingest_plan_has(const struct sta_ingest_plan *plan, struct sta_roots *roots,
+                         const struct sta_source *source)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    enum sta_source_change change;
+    const struct sta_plan_item *item =
+        bsearch(source->path, plan->items, plan->count, sizeof *plan->items, compare_path);
+    return item != NULL && !item->resume && source->state == STA_SOURCE_COMPLETE &&
+           sta_source_compare(source, roots, item->file, &change, &ignored) == STA_OK &&
+           change == STA_SOURCE_SAME;
+}
+
+size_t sta_ingest_plan_skip(struct sta_ingest_plan *plan, const struct sta_writer *writer)
+{
+    size_t kept = 0;
+    uint32_t number;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct sta_plan_item *item = &plan->items[i];
+        if (item->resume || !sta_writer_find_source(writer, item->path, &number)) {
+            plan->items[kept++] = *item;
+            continue;
+        }
+        plan->bytes -= item->bytes_to_read;
+        free(item->file);
+    }
+    const size_t skipped = plan->count - kept;
+    plan->count = kept;
+    return skipped;
+}
+
 /* ---- whether anything differs */
 
 bool sta_ingest_names_differ(const struct sta_listing *listing, const struct sta_snapshot *snapshot)

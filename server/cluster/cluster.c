@@ -92,6 +92,15 @@ static void on_message(void *context, struct sta_message *message)
     free(message);
 }
 
+void sta_cluster_send(struct sta_cluster *cluster, unsigned rank, struct sta_message *message)
+{
+    message->rank = rank;
+    if (rank == sta_cluster_rank(cluster))
+        on_message(cluster, message);
+    else
+        sta_transport_send(cluster->transport, rank, message);
+}
+
 static void on_beat(void *context)
 {
     sta_members_beat(context);
@@ -159,6 +168,8 @@ void sta_cluster_leave(struct sta_cluster *cluster)
     const unsigned own = sta_cluster_rank(cluster);
     uv_mutex_lock(&cluster->lock);
     cluster->stopped = true;
+    while (cluster->working > 0) /* what rank 0 has read of an ingest */
+        uv_cond_wait(&cluster->changed, &cluster->lock);
     uv_mutex_unlock(&cluster->lock);
     for (unsigned rank = 1; own == 0 && rank < sta_cluster_size(cluster); rank++)
         send_stop(cluster, rank);

@@ -1,8 +1,9 @@
 /* Rank 0: an ingest whose files all ranks read.
  *
  * DESIGN.  Files are dealt as units, the largest first; a rank that has read one asks for the next, rank 0
- * too. One thread, the desk, answers the other ranks: units, codes, and what a unit gave, which becomes part
- * of the version that the writer publishes.  Files that go on where they ended before are rank 0's own. */
+ * too, by messages to itself.  One thread, the desk, answers them: units, codes, and what a unit gave, which
+ * becomes part of the version that the writer publishes, and of its journal.  Files that go on where they
+ * ended before are rank 0's own, and read by the writer itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,11 +74,12 @@ static void order_files(struct sta_desk *desk)
 /* The next files, *first .. in the order.  Return: how many; 0: none are left, or the ingest has failed. */
 static size_t claim(struct sta_desk *desk, size_t *first, uint64_t *bytes)
 {
+    const bool ended = atomic_load(&desk->reading->request->progress->cancel);
     size_t count = 0;
     *bytes = 0;
     uv_mutex_lock(&desk->lock);
     *first = desk->next_file;
-    while (desk->status == STA_OK && desk->next_file < desk->count &&
+    while (!ended && desk->status == STA_OK && desk->next_file < desk->count &&
            (count == 0 || *bytes + bytes_of(desk, desk->order[desk->next_file]) <= desk->unit_bytes)) {
         *bytes += bytes_of(desk, desk->order[desk->next_file++]);
         count++;
@@ -97,7 +99,7 @@ static void fail(struct sta_desk *desk, const struct sta_error *cause)
     atomic_store(&desk->reading->request->progress->cancel, true); /* of what rank 0 reads itself */
 }
 
-/* ---- the other ranks */
+/* ---- the ranks */
 
 static void reply(struct sta_desk *desk, unsigned rank, enum sta_message_kind kind,
                   const struct sta_buffer *bytes)
@@ -105,7 +107,7 @@ static void reply(struct sta_desk *desk, unsigned rank, enum sta_message_kind ki
     struct sta_message *message = bytes->failed ? NULL : sta_message_of(kind, desk->subject, bytes);
     if (message == NULL)
         sta_transport_abort("there is no memory for what another rank waits for");
-    sta_transport_send(desk->cluster->transport, rank, message);
+    sta_cluster_send(desk->cluster, rank, message);
 }
 
 static void send_to_others(struct sta_desk *desk, enum sta_message_kind kind, const struct sta_buffer *bytes)
@@ -169,7 +171,7 @@ static void take_unit(struct sta_desk *desk, const struct sta_message *message)
     atomic_fetch_add(&progress->json_bytes, json_bytes);
     atomic_fetch_add(&progress->lines, lines);
     atomic_fetch_add(&progress->events, events);
-    desk->cluster->times.units++;
+    desk->cluster->times.units += message->rank > 0;
 }
 
 static void take_end(struct sta_desk *desk, const struct sta_message *message)
@@ -227,12 +229,13 @@ static void tell_end(struct sta_desk *desk)
         return;
     desk->told = true;
     send_to_others(desk, STA_MESSAGE_CANCEL, &nothing);
+    reply(desk, 0, STA_MESSAGE_CANCEL, &nothing);
 }
 
 static void desk_main(void *argument)
 {
     struct sta_desk *desk = argument;
-    while (desk->done + 1 < sta_cluster_size(desk->cluster)) {
+    while (desk->done < sta_cluster_size(desk->cluster)) {
         struct sta_message *message = next_message(desk);
         if (message != NULL)
             answer(desk, message);
@@ -259,12 +262,12 @@ void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message)
     free(message);
 }
 
-/* ---- what rank 0 reads itself */
+/* ---- what rank 0 alone can read */
 
 /* Some files of a request as a request of their own. */
 struct own {
     const struct sta_decode_request *whole;
-    const size_t *files; /* of the whole, by file of the part */
+    size_t *files; /* of the whole, by file of the part */
 };
 
 static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
@@ -281,45 +284,28 @@ static int take_counters(void *context, unsigned worker, const char *chunk, size
     return own->whole->counters(own->whole->context, worker, chunk, size, err);
 }
 
-static int read_some(const struct sta_desk *desk, const size_t *files, size_t count, struct sta_error *err)
-{
-    const struct own own = {desk->reading->request, files};
-    struct sta_decode_request part = *own.whole;
-    struct sta_decode_file *some = sta_alloc_array(count, sizeof *some);
-    for (size_t i = 0; i < count; i++)
-        some[i] = own.whole->files[files[i]];
-    part.files = some;
-    part.file_count = count;
-    part.batch = take_batch;
-    part.counters = take_counters;
-    part.context = (void *)&own;
-    int status = sta_decode_run(&part, err);
-    free(some);
-    return status;
-}
-
-static int read_own(const struct sta_desk *desk, struct sta_error *err)
+static void read_own(struct sta_desk *desk)
 {
     const struct sta_decode_request *request = desk->reading->request;
-    size_t *files = sta_alloc_array(request->file_count, sizeof *files), count = 0;
-    for (size_t i = 0; i < request->file_count; i++)
-        if (is_own(&request->files[i]))
-            files[count++] = i;
-    int status = count > 0 ? read_some(desk, files, count, err) : STA_OK;
-    free(files);
-    return status;
-}
-
-static void read_units(struct sta_desk *desk)
-{
+    struct own own = {request, sta_alloc_array(request->file_count, sizeof *own.files)};
+    struct sta_decode_file *files = sta_alloc_array(request->file_count, sizeof *files);
     struct sta_error err = STA_ERROR_INIT;
-    size_t first, count;
-    uint64_t bytes;
-    int status = read_own(desk, &err);
-    while (status == STA_OK && (count = claim(desk, &first, &bytes)) > 0)
-        status = read_some(desk, desk->order + first, count, &err);
-    if (status != STA_OK)
+    struct sta_decode_request part = *request;
+    part.files = files;
+    part.file_count = 0;
+    for (size_t i = 0; i < request->file_count; i++) {
+        if (!is_own(&request->files[i]))
+            continue;
+        own.files[part.file_count] = i;
+        files[part.file_count++] = request->files[i];
+    }
+    part.batch = take_batch;
+    part.counters = take_counters;
+    part.context = &own;
+    if (part.file_count > 0 && sta_decode_run(&part, &err) != STA_OK)
         fail(desk, &err);
+    free(files);
+    free(own.files);
 }
 
 /* ---- all of it */
@@ -369,16 +355,17 @@ int sta_cluster_read(void *context, const struct sta_shared_reading *reading, st
     struct sta_desk desk = {.cluster = context, .reading = reading, .err = err};
     struct sta_buffer ingest;
     uv_thread_t thread;
+    int status = sta_writer_begin_journal(reading->writer, err);
+    if (status != STA_OK)
+        return status;
     open_desk(&desk);
     sta_buffer_init(&ingest);
     put_ingest(&ingest, reading);
-    if (uv_thread_create(&thread, desk_main, &desk) != 0) {
-        sta_buffer_fini(&ingest);
-        close_desk(&desk);
-        return sta_decode_run(reading->request, err);
-    }
+    if (uv_thread_create(&thread, desk_main, &desk) != 0)
+        sta_transport_abort("cannot start a thread for an ingest");
     send_to_others(&desk, STA_MESSAGE_INGEST, &ingest);
-    read_units(&desk);
+    read_own(&desk);
+    reply(&desk, 0, STA_MESSAGE_INGEST, &ingest);
     uv_thread_join(&thread);
     sta_buffer_fini(&ingest);
     close_desk(&desk);

@@ -27,7 +27,7 @@ struct sta_cluster_times {
 };
 
 struct sta_desk;    /* rank 0: an ingest under way */
-struct sta_reading; /* other ranks: likewise */
+struct sta_reading; /* what a rank, also rank 0, reads of it */
 struct sta_shared;
 struct sta_work; /* rank 1 and more: a question under way */
 
@@ -47,7 +47,8 @@ struct sta_cluster {
     struct sta_desk *desks;
     struct sta_reading *readings;
     unsigned working;
-    struct sta_store *store; /* of other ranks; NULL: not attached yet */
+    struct sta_store
+        *store; /* attached: parts are written by it, and other ranks read by it; NULL: not yet */
     bool store_is_ready;
     struct sta_snapshot *open[STA_KEPT_OPEN]; /* likewise: versions that were asked lately */
     size_t next_open;
@@ -55,7 +56,10 @@ struct sta_cluster {
     struct sta_cluster_times times;
 };
 
-/** Takes a message over.  Context: the transport's thread, as all that these do. */
+/** Sends a message to any rank, this one too.  Takes it over.  Context: any thread. */
+void sta_cluster_send(struct sta_cluster *cluster, unsigned rank, struct sta_message *message);
+/** Takes a message over.  Context: the transport's thread, as all that these do; of a message to oneself the
+ * sender's. */
 void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message);
 void sta_members_beat(struct sta_cluster *cluster);
 /** Rank 0: the state of a stripe has come. */
@@ -75,7 +79,7 @@ void sta_questions_end(struct sta_shared *shared);
 int sta_cluster_read(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
 /** Rank 0: a rank wants a unit or codes, or has done a unit or the whole ingest. */
 void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message);
-/** Other ranks: an ingest has begun, rank 0 has answered, nobody wants it any more. */
+/** An ingest has begun, rank 0 has answered, nobody wants it any more. */
 void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message);
 void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message);
 void sta_reading_cancel(struct sta_cluster *cluster, uint64_t subject);

@@ -1,4 +1,4 @@
-/* Ranks 1 and more: units of an ingest, read into segments of the trace's folder. */
+/* Units of an ingest, read into segments of the trace's folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static int ask(struct sta_reading *reading, enum sta_message_kind kind, const st
     struct sta_message *message = sta_message_of(kind, reading->ingest->head.subject, bytes);
     if (message == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
-    sta_transport_send(cluster->transport, 0, message);
+    sta_cluster_send(cluster, 0, message);
     uv_mutex_lock(&cluster->lock);
     while (reading->answer == NULL)
         uv_cond_wait(&cluster->changed, &cluster->lock);
@@ -168,7 +168,7 @@ static int report(struct unit *unit, struct sta_error *err)
         status == STA_OK ? sta_message_of(STA_MESSAGE_UNIT_DONE, reading->ingest->head.subject, &bytes)
                          : NULL;
     if (message != NULL)
-        sta_transport_send(reading->cluster->transport, 0, message);
+        sta_cluster_send(reading->cluster, 0, message);
     else if (status == STA_OK)
         status = sta_fail(err, STA_ENOMEM, "no memory for what a unit gave");
     sta_buffer_fini(&bytes);
@@ -260,7 +260,7 @@ static void send_end(struct sta_reading *reading, int status, const struct sta_e
         sta_message_of(STA_MESSAGE_INGEST_DONE, reading->ingest->head.subject, &end);
     if (message == NULL)
         sta_transport_abort("there is no memory to end an ingest");
-    sta_transport_send(reading->cluster->transport, 0, message);
+    sta_cluster_send(reading->cluster, 0, message);
     sta_buffer_fini(&end);
 }
 

@@ -78,7 +78,8 @@ static_assert(sizeof(struct sta_disk_chunk) == 16, "FORMAT.md: chunk");
 /* ---- all other files */
 
 /* X(name, number): what an envelope holds.  5 was counter records without their sources. */
-#define STA_ENVELOPE_LIST(X) X(ENTRY, 1) X(MANIFEST, 2) X(TABLES, 3) X(SOURCES, 4) X(KEPT, 6) X(COUNTERS, 7)
+#define STA_ENVELOPE_LIST(X)                                                                                 \
+    X(ENTRY, 1) X(MANIFEST, 2) X(TABLES, 3) X(SOURCES, 4) X(KEPT, 6) X(COUNTERS, 7) X(JOURNAL, 8)
 
 enum sta_envelope_kind {
 #define X(name, number) STA_ENVELOPE_##name = number,

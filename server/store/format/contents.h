@@ -28,6 +28,7 @@ struct sta_manifest {
     size_t segment_count;
     uint32_t *counters; /* files */
     size_t counters_count;
+    uint32_t journal_after; /* not on disk: number + 1 of a journal that stays; 0: none */
 };
 void sta_manifest_fini(struct sta_manifest *manifest);
 void sta_manifest_put(struct sta_buffer *out, const struct sta_manifest *manifest);

@@ -65,6 +65,23 @@ static bool parse_name(const char *name, unsigned *kind, uint32_t *number)
     return false;
 }
 
+bool sta_find_trace_file(const char *folder, enum sta_file_kind wanted, uint32_t *found)
+{
+    bool any = false;
+    unsigned kind;
+    uint32_t number;
+    DIR *entries = opendir(folder);
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        if (!parse_name(entry->d_name, &kind, &number) || kind != (unsigned)wanted)
+            continue;
+        *found = any ? STA_MAX(*found, number) : number;
+        any = true;
+    }
+    if (entries != NULL)
+        closedir(entries);
+    return any;
+}
+
 int sta_next_file_number(const char *folder, uint32_t *next, struct sta_error *err)
 {
     const struct dirent *entry;
@@ -99,6 +116,8 @@ static bool is_named(const struct sta_manifest *manifest, unsigned kind, uint32_
 {
     if (kind == STA_FILE_TABLES || kind == STA_FILE_SOURCES)
         return number == (kind == STA_FILE_TABLES ? manifest->tables_file : manifest->sources_file);
+    if (kind == STA_FILE_JOURNAL)
+        return number + 1 == manifest->journal_after;
     for (size_t i = 0; kind == STA_FILE_SEGMENT && i < manifest->segment_count; i++)
         if (manifest->segments[i].file == number)
             return true;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "store/versions/writer.h"
+#include "store/versions/journal.h"
 
 int sta_part_begin(struct sta_store *store, const char *trace, const struct sta_part_options *options,
                    struct sta_writer **part, struct sta_error *err)
@@ -96,8 +96,7 @@ uint32_t sta_writer_source_id(struct sta_writer *writer, uint32_t number)
     return id;
 }
 
-/* A file that another process has written and synced: it goes if this version is not published. */
-static void adopt_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t number)
+void sta_writer_adopt_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t number)
 {
     pthread_mutex_lock(&writer->lock);
     STA_GROW(writer->made, writer->made_capacity, writer->made_count + 1);
@@ -109,11 +108,11 @@ static void adopt_file(struct sta_writer *writer, enum sta_file_kind kind, uint3
 static void adopt_files(struct sta_writer *writer, const struct sta_manifest *manifest)
 {
     for (size_t i = 0; i < manifest->segment_count; i++) {
-        adopt_file(writer, STA_FILE_SEGMENT, manifest->segments[i].file);
+        sta_writer_adopt_file(writer, STA_FILE_SEGMENT, manifest->segments[i].file);
         sta_writer_name_segment(writer, manifest->segments[i]);
     }
     for (size_t i = 0; i < manifest->counters_count; i++) {
-        adopt_file(writer, STA_FILE_COUNTERS, manifest->counters[i]);
+        sta_writer_adopt_file(writer, STA_FILE_COUNTERS, manifest->counters[i]);
         sta_writer_note_counters(writer, manifest->counters[i]);
     }
 }
@@ -174,7 +173,7 @@ static int adopt_tables(struct sta_writer *writer, const char *bytes, size_t siz
     return sta_tables_failure(writer->tables, err);
 }
 
-int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
+int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
 {
     struct sta_manifest manifest;
     size_t sizes[3];
@@ -190,4 +189,11 @@ int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report, struc
     sta_manifest_fini(&manifest);
     status = adopt_sources(writer, contents[1], sizes[1], err);
     return status == STA_OK ? adopt_tables(writer, contents[2], sizes[2], err) : status;
+}
+
+int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
+{
+    const unsigned char *begin = report->at;
+    int status = sta_writer_adopt_report(writer, report, err);
+    return status == STA_OK ? sta_journal_append(writer, begin, (size_t)(report->at - begin), err) : status;
 }

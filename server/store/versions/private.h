@@ -54,7 +54,8 @@ void sta_known_trace_destroy(struct sta_known_trace *known);
 
 /* X(name, suffix): the files of a version */
 #define STA_FILE_LIST(X)                                                                                     \
-    X(SEGMENT, "segment") X(TABLES, "tables") X(SOURCES, "sources") X(COUNTERS, "counters")
+    X(SEGMENT, "segment")                                                                                    \
+    X(TABLES, "tables") X(SOURCES, "sources") X(COUNTERS, "counters") X(JOURNAL, "journal")
 enum sta_file_kind {
 #define X(name, suffix) STA_FILE_##name,
     STA_FILE_LIST(X)
@@ -69,6 +70,8 @@ char *sta_manifest_file(const char *folder);
 char *sta_entry_file(const char *folder);
 char *sta_kept_file(const char *folder, uint64_t version, const char *name);
 char *sta_lane_file_path(const char *folder, uint64_t version);
+/** The last file of a kind in the folder.  Return: false when there is none. */
+bool sta_find_trace_file(const char *folder, enum sta_file_kind kind, uint32_t *number);
 /** Number past those of all files in the folder. */
 STA_MUSTCHECK int sta_next_file_number(const char *folder, uint32_t *next, struct sta_error *err);
 /** Reads the manifest.  STA_ENOTFOUND when no version was published. */

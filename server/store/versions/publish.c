@@ -62,9 +62,18 @@ static int write_tables(struct sta_writer *writer, struct sta_error *err)
     return status;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const uint32_t x = (*(struct sta_stored_source *const *)a)->id,
+                   y = (*(struct sta_stored_source *const *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* Those that a journal gave came in the order in which their parts were done. */
 static int write_sources(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
+    qsort(writer->sources, writer->source_count, sizeof(struct sta_stored_source *), by_id);
     sta_sources_put(&content, writer->sources, writer->source_count);
     int status = sta_writer_create_file(writer, STA_FILE_SOURCES, STA_ENVELOPE_SOURCES, &content,
                                         &writer->manifest.sources_file, err);

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "store/format/envelope.h"
-#include "store/versions/private.h"
+#include "store/versions/journal.h"
 
 #define MINIMUM_RESIDENCY_S 10 /* longer than from one question of a session to the next */
 
@@ -103,16 +103,18 @@ static int read_entry(struct sta_store *store, const char *folder, const char *i
     return status;
 }
 
-/* What is published stays; the rest of the folder goes.  Return: how many files went. */
+/* What is published stays, and what a crashed ingest had done that went on from it; the rest of the folder
+ * goes.  Return: how many files went. */
 static unsigned clean_trace(const char *folder)
 {
     struct sta_manifest manifest;
     struct sta_error err = STA_ERROR_INIT;
     int status = sta_manifest_read(folder, &manifest, &err);
     if (status == STA_ENOTFOUND)
-        return sta_folder_clean(folder, NULL, false);
-    if (status != STA_OK)
+        manifest = (struct sta_manifest){.tables_file = STA_NO_CODE, .sources_file = STA_NO_CODE};
+    else if (status != STA_OK)
         return 0; /* damaged: opening the trace says so, and a new version replaces all */
+    sta_journal_name_files(folder, manifest.version, &manifest);
     unsigned removed = sta_folder_clean(folder, &manifest, false);
     sta_manifest_fini(&manifest);
     return removed;

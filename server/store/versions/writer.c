@@ -204,6 +204,7 @@ static struct sta_writer *writer_create(struct sta_store *store, struct sta_know
     writer->account = options->account;
     writer->workers = sta_alloc_array(writer->worker_count, sizeof *writer->workers);
     writer->paths = sta_dictionary_create();
+    writer->journal_fd = -1;
     pthread_mutex_init(&writer->lock, NULL);
     return writer;
 }
@@ -237,6 +238,7 @@ int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snap
         made->tables = sta_tables_create(made->account);
     else
         status = go_on_from(made, base, drop, err);
+    made->base_version = base != NULL ? made->last_version : 0;
     if (status != STA_OK) {
         sta_writer_abort(made);
         return sta_error_wrap(err, "cannot write trace %s", trace);
@@ -470,6 +472,10 @@ void sta_writer_end(struct sta_writer *writer)
         free(writer->made[i].path);
     }
     free(writer->made);
+    if (writer->journal_fd >= 0)
+        close(writer->journal_fd);
+    free(writer->journal);
+    free(writer->journal_marks);
     sta_stored_sources_free(writer->sources, writer->source_count);
     sta_dictionary_destroy(writer->paths);
     sta_account_release(writer->account, writer->path_capacity * sizeof *writer->number_of_path);

@@ -29,12 +29,15 @@ struct sta_made_file {
     int fd; /* open until it is synced, then -1 */
 };
 
+struct sta_tables_marks;
+
 struct sta_writer {
     struct sta_store *store;
     struct sta_known_trace *known; /* stays while its `writing` is set */
     char id[STA_TRACE_ID_SIZE];
     char *folder;
     uint64_t last_version;               /* 0: none was published */
+    uint64_t base_version;               /* that it goes on from; 0: none */
     const struct sta_part_options *part; /* of a version that another process publishes; NULL: it is none */
     bool same_rows;                      /* as that version has: its tables, sources and kept values stay */
     struct sta_tables *tables;           /* NULL: same_rows, or a part */
@@ -54,7 +57,11 @@ struct sta_writer {
     size_t segment_capacity, counters_capacity;
     struct sta_made_file *made; /* files that are new */
     size_t made_count, made_capacity;
-    size_t open_count; /* how many of them are open */
+    size_t open_count;   /* how many of them are open */
+    char *journal;       /* path; NULL: none */
+    int journal_fd;      /* -1: it is not written */
+    size_t journal_size; /* of what a crash left of it that makes sense */
+    struct sta_tables_marks *journal_marks;
 };
 
 /** Writer of the next version of a trace that nobody else of this process writes.  @base: NULL, or the
@@ -73,6 +80,11 @@ STA_MUSTCHECK int sta_writer_put_segment(struct sta_writer *writer, const struct
                                          uint64_t rows, struct sta_error *err);
 /** A segment of the base is one of the version to be. */
 void sta_writer_name_segment(struct sta_writer *writer, struct sta_manifest_segment segment);
+/** A file that another process has written and synced: it goes if this version is not published. */
+void sta_writer_adopt_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t number);
+/** As sta_writer_adopt, and nothing comes into the journal. */
+STA_MUSTCHECK int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report,
+                                          struct sta_error *err);
 /** Names a file of the version to be; free() the path. */
 char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);
 /** Takes over a file that was created, which is synced before the version is published, or removed if all

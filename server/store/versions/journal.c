@@ -1,0 +1,348 @@
+/* journal.c - an ingest that parts are written for, so that what they gave outlives a crash.
+ *
+ * DESIGN.  A row of envelopes behind each other: the first says which version the writer went on from, each
+ * other one what a part gave and what has come into the tables until then.  Codes, ids of sources and numbers
+ * of files are those of the crashed run, so the segments of parts stay as they are.  A record that is cut off
+ * or damaged ends it. */
+#include "store/versions/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+#include "store/format/segment.h"
+
+#define FILE_LIMIT ((size_t)1 << 36) /* no journal is larger */
+
+/* A journal as a crash left it. */
+struct journal {
+    uint32_t number;
+    char *path;
+    char *bytes;
+    size_t size;
+    uint64_t last, base; /* versions: published; gone on from.  0: none */
+    size_t at;           /* of the next record */
+};
+
+/* The content of the next record.  Return: false when there is none that is whole; free() it. */
+static bool next_record(struct journal *journal, char **content, size_t *size)
+{
+    struct sta_disk_envelope header;
+    struct sta_error ignored = STA_ERROR_INIT;
+    const size_t left = journal->size - journal->at;
+    if (left < sizeof header)
+        return false;
+    memcpy(&header, journal->bytes + journal->at, sizeof header);
+    if (header.stored_size > left - sizeof header)
+        return false;
+    const size_t whole = sizeof header + header.stored_size;
+    if (sta_envelope_get(journal->bytes + journal->at, whole, STA_ENVELOPE_JOURNAL, content, size,
+                         &ignored) != STA_OK)
+        return false;
+    journal->at += whole;
+    return true;
+}
+
+static bool read_head(struct journal *journal)
+{
+    char *content;
+    size_t size;
+    if (!next_record(journal, &content, &size))
+        return false;
+    struct sta_cursor in = {.at = (unsigned char *)content, .end = (unsigned char *)content + size};
+    journal->last = sta_get_u64(&in);
+    journal->base = sta_get_u64(&in);
+    free(content);
+    return !in.failed && in.at == in.end;
+}
+
+static void journal_close(struct journal *journal)
+{
+    free(journal->bytes);
+    free(journal->path);
+}
+
+/* Return: false when there is none that can be read. */
+static bool journal_open(const char *folder, struct journal *journal)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    *journal = (struct journal){0};
+    if (!sta_find_trace_file(folder, STA_FILE_JOURNAL, &journal->number))
+        return false;
+    journal->path = sta_trace_file(folder, STA_FILE_JOURNAL, journal->number);
+    if (sta_file_read(journal->path, FILE_LIMIT, &journal->bytes, &journal->size, &ignored) == STA_OK &&
+        read_head(journal))
+        return true;
+    journal_close(journal);
+    return false;
+}
+
+/* ---- at the start of a daemon */
+
+static void name_files(struct sta_manifest *all, const struct sta_manifest *of_part)
+{
+    size_t count = all->segment_count + of_part->segment_count;
+    all->segments = sta_realloc_array(all->segments, count, sizeof *all->segments);
+    for (size_t i = 0; i < of_part->segment_count; i++)
+        all->segments[all->segment_count++] = of_part->segments[i];
+    count = all->counters_count + of_part->counters_count;
+    all->counters = sta_realloc_array(all->counters, count, sizeof *all->counters);
+    for (size_t i = 0; i < of_part->counters_count; i++)
+        all->counters[all->counters_count++] = of_part->counters[i];
+}
+
+void sta_journal_name_files(const char *folder, uint64_t last, struct sta_manifest *manifest)
+{
+    struct journal journal;
+    char *content;
+    size_t size;
+    if (!journal_open(folder, &journal))
+        return;
+    if (journal.last == last)
+        manifest->journal_after = journal.number + 1;
+    while (journal.last == last && next_record(&journal, &content, &size)) {
+        struct sta_cursor in = {.at = (unsigned char *)content, .end = (unsigned char *)content + size};
+        struct sta_error ignored = STA_ERROR_INIT;
+        struct sta_manifest of_part;
+        size_t named_size = 0;
+        sta_get_block(&in, &named_size); /* what is new in the tables */
+        const char *named = sta_get_block(&in, &named_size);
+        if (named != NULL && sta_manifest_get(named, named_size, &of_part, &ignored) == STA_OK) {
+            name_files(manifest, &of_part);
+            sta_manifest_fini(&of_part);
+        }
+        free(content);
+    }
+    journal_close(&journal);
+}
+
+/* ---- going on */
+
+/* What a part has given, as the journal has it. */
+struct unit {
+    struct sta_manifest manifest;
+    struct sta_stored_source **sources;
+    size_t source_count;
+};
+
+static int unit_get(struct unit *unit, struct sta_cursor report, struct sta_error *err)
+{
+    size_t sizes[2];
+    const char *contents[2];
+    *unit = (struct unit){.sources = NULL};
+    for (size_t i = 0; i < STA_COUNT_OF(contents); i++)
+        contents[i] = sta_get_block(&report, &sizes[i]);
+    if (report.failed)
+        return sta_fail(err, STA_ECORRUPT, "the journal makes no sense");
+    int status = sta_manifest_get(contents[0], sizes[0], &unit->manifest, err);
+    if (status == STA_OK)
+        status = sta_sources_get(contents[1], sizes[1], &unit->sources, &unit->source_count, err);
+    return status;
+}
+
+static void unit_fini(struct unit *unit)
+{
+    sta_manifest_fini(&unit->manifest);
+    sta_stored_sources_free(unit->sources, unit->source_count);
+}
+
+static bool segment_is_whole(const struct sta_writer *writer, const struct sta_manifest_segment *named)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    struct sta_mapping file;
+    struct sta_segment segment = {0};
+    char *path = sta_trace_file(writer->folder, STA_FILE_SEGMENT, named->file);
+    bool whole = sta_map_file(path, &file, &ignored) == STA_OK;
+    if (whole) {
+        whole = sta_segment_attach(&segment, file.bytes, file.size, writer->tables, &ignored) == STA_OK &&
+                segment.header.header_checksum == named->checksum;
+        sta_segment_detach(&segment);
+        sta_unmap_file(&file);
+    }
+    free(path);
+    return whole;
+}
+
+static bool counters_are_whole(const struct sta_writer *writer, uint32_t number)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    char *path = sta_trace_file(writer->folder, STA_FILE_COUNTERS, number), *content;
+    size_t size;
+    const bool whole = sta_envelope_read(path, STA_ENVELOPE_COUNTERS, &content, &size, &ignored) == STA_OK;
+    if (whole)
+        free(content);
+    free(path);
+    return whole;
+}
+
+/* Whether all files of the unit are as they were, its own and those that it was read from. */
+static bool unit_holds(const struct sta_writer *writer, const struct unit *unit, sta_source_test *is_same,
+                       void *context)
+{
+    uint32_t number;
+    bool holds = true;
+    for (size_t i = 0; i < unit->source_count && holds; i++)
+        holds = !sta_writer_find_source(writer, unit->sources[i]->source.path, &number) &&
+                is_same(context, &unit->sources[i]->source);
+    for (size_t i = 0; i < unit->manifest.segment_count && holds; i++)
+        holds = segment_is_whole(writer, &unit->manifest.segments[i]);
+    for (size_t i = 0; i < unit->manifest.counters_count && holds; i++)
+        holds = counters_are_whole(writer, unit->manifest.counters[i]);
+    return holds;
+}
+
+/* Neither numbers of files nor ids of sources are given twice, whether or not the unit is taken. */
+static void pass_numbers(struct sta_writer *writer, const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->manifest.segment_count; i++)
+        writer->next_file = STA_MAX(writer->next_file, unit->manifest.segments[i].file + 1);
+    for (size_t i = 0; i < unit->manifest.counters_count; i++)
+        writer->next_file = STA_MAX(writer->next_file, unit->manifest.counters[i] + 1);
+    for (size_t i = 0; i < unit->source_count; i++)
+        writer->next_source = STA_MAX(writer->next_source, unit->sources[i]->id + 1);
+}
+
+static void remove_files(const struct sta_writer *writer, const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->manifest.segment_count + unit->manifest.counters_count; i++) {
+        const bool segment = i < unit->manifest.segment_count;
+        char *path = segment
+                         ? sta_trace_file(writer->folder, STA_FILE_SEGMENT, unit->manifest.segments[i].file)
+                         : sta_trace_file(writer->folder, STA_FILE_COUNTERS,
+                                          unit->manifest.counters[i - unit->manifest.segment_count]);
+        unlink(path);
+        free(path);
+    }
+}
+
+static int take_unit(struct sta_writer *writer, const struct unit *unit, struct sta_cursor *report,
+                     struct sta_error *err)
+{
+    const uint32_t next = writer->next_source;
+    for (size_t i = 0; i < unit->source_count; i++)
+        sta_part_add_source(writer, unit->sources[i]->source.path, unit->sources[i]->id);
+    writer->next_source = next;
+    return sta_writer_adopt_report(writer, report, err);
+}
+
+static int replay(struct sta_writer *writer, struct sta_cursor *record, sta_source_test *is_same,
+                  void *context, struct sta_error *err)
+{
+    struct unit unit;
+    size_t size;
+    const char *texts = sta_get_block(record, &size);
+    const unsigned char *begin = (const unsigned char *)texts;
+    struct sta_cursor in = {.at = begin, .end = begin + (texts != NULL ? size : 0), .failed = texts == NULL};
+    int status = sta_tables_get_new(&in, writer->tables, err);
+    if (status == STA_OK)
+        status = unit_get(&unit, *record, err);
+    if (status != STA_OK)
+        return status;
+    pass_numbers(writer, &unit);
+    if (unit_holds(writer, &unit, is_same, context))
+        status = take_unit(writer, &unit, record, err);
+    else
+        remove_files(writer, &unit);
+    unit_fini(&unit);
+    return status;
+}
+
+static int replay_all(struct sta_writer *writer, struct journal *journal, sta_source_test *is_same,
+                      void *context, struct sta_error *err)
+{
+    int status = STA_OK;
+    char *content;
+    size_t size, end = journal->at;
+    while (status == STA_OK && next_record(journal, &content, &size)) {
+        struct sta_cursor record = {.at = (unsigned char *)content, .end = (unsigned char *)content + size};
+        status = replay(writer, &record, is_same, context, err);
+        free(content);
+        if (status == STA_OK)
+            end = journal->at;
+    }
+    writer->journal_size = end;
+    return status == STA_ECORRUPT ? STA_OK : status;
+}
+
+int sta_writer_resume(struct sta_writer *writer, sta_source_test *is_same, void *context,
+                      struct sta_error *err)
+{
+    struct journal journal;
+    int status = STA_OK;
+    if (!journal_open(writer->folder, &journal))
+        return STA_OK;
+    if (journal.last != writer->last_version || journal.base != writer->base_version) {
+        unlink(journal.path);
+    } else {
+        writer->journal = journal.path;
+        sta_writer_adopt_file(writer, STA_FILE_JOURNAL, journal.number);
+        journal.path = NULL;
+        status = replay_all(writer, &journal, is_same, context, err);
+    }
+    journal_close(&journal);
+    return status;
+}
+
+/* ---- writing it */
+
+static int append(struct sta_writer *writer, const struct sta_buffer *content, struct sta_error *err)
+{
+    struct sta_buffer record = {0};
+    if (!content->failed)
+        sta_envelope_put(&record, STA_ENVELOPE_JOURNAL, content->data, content->size);
+    int status = content->failed || record.failed
+                     ? sta_fail(err, STA_ENOMEM, "no memory to write %s", writer->journal)
+                     : sta_file_append(writer->journal, writer->journal_fd, record.data, record.size, err);
+    sta_buffer_fini(&record);
+    return status;
+}
+
+static int create(struct sta_writer *writer, struct sta_error *err)
+{
+    uint32_t number;
+    struct sta_buffer head = {0};
+    writer->journal = sta_writer_new_file(writer, STA_FILE_JOURNAL, &number);
+    int status = sta_file_create(writer->journal, NULL, 0, &writer->journal_fd, err);
+    if (status != STA_OK)
+        return status;
+    sta_writer_adopt_file(writer, STA_FILE_JOURNAL, number);
+    sta_put_u64(&head, writer->last_version);
+    sta_put_u64(&head, writer->base_version);
+    status = append(writer, &head, err);
+    sta_buffer_fini(&head);
+    return status;
+}
+
+/* What was cut off at its end goes. */
+static int go_on(struct sta_writer *writer, struct sta_error *err)
+{
+    writer->journal_fd = open(writer->journal, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (writer->journal_fd >= 0 && ftruncate(writer->journal_fd, (off_t)writer->journal_size) == 0)
+        return STA_OK;
+    return sta_fail_errno(err, errno, "cannot go on with %s", writer->journal);
+}
+
+int sta_writer_begin_journal(struct sta_writer *writer, struct sta_error *err)
+{
+    writer->journal_marks = sta_alloc(sizeof *writer->journal_marks);
+    sta_tables_mark(writer->tables, writer->journal_marks);
+    return writer->journal != NULL ? go_on(writer, err) : create(writer, err);
+}
+
+int sta_journal_append(struct sta_writer *writer, const void *report, size_t size, struct sta_error *err)
+{
+    struct sta_buffer content = {0}, texts = {0};
+    if (writer->journal_fd < 0)
+        return STA_OK;
+    sta_tables_put_new(&texts, writer->tables, writer->journal_marks);
+    content.failed = texts.failed;
+    sta_put_block(&content, texts.data, texts.size);
+    sta_put(&content, report, size);
+    int status = append(writer, &content, err);
+    sta_buffer_fini(&texts);
+    sta_buffer_fini(&content);
+    return status;
+}

@@ -1,0 +1,160 @@
+"""kill -9 of ranks within an ingest: what is published stays whole, what other ranks had done is kept, and nothing is left over."""
+import os
+import random
+import re
+import shutil
+import signal
+import time
+
+from daemon import Daemon, generate, wait_until
+from scene import QUERIES, Ranks, answers, plain
+
+QUIET = ["--compaction", "off"]
+ASKED = {"queries": QUERIES[:4], "views": ["summary"], "overlaps": []}
+FILES = 12
+HEAD = 72  # bytes of the journal's first record
+
+
+class Place:
+    """a trace whose files change, and the store that ranks make of it"""
+
+    def __init__(self, folder, seed):
+        self.folder, self.random = folder, random.Random(seed)
+        self.variants = [0] * FILES
+        self.trace_folder, self.store, self.fresh_stores = folder / "trace", folder / "store", 0
+        folder.mkdir()
+        self.trace_folder.mkdir()
+        for variant in range(3):
+            generate(folder / f"variant-{variant}", events=40000, ranks=FILES, workers=1, hosts=2, output_files=FILES, seed=50 + variant)
+        for number in range(FILES):
+            self.put(number, 0)
+        with Daemon(self.store, [folder], QUIET) as daemon:
+            self.trace = daemon.ingest(self.trace_folder)["id"]
+            self.published = self.asked(daemon)
+
+    def put(self, number, variant):
+        """one file of the trace, of one of the variants"""
+        self.variants[number] = variant
+        files = sorted((self.folder / f"variant-{variant}").iterdir())
+        shutil.copy(files[number], self.trace_folder / files[number].name)
+
+    def change(self, share):
+        for number in range(FILES):
+            if self.random.random() < share:
+                self.put(number, self.random.randrange(3))
+
+    def change_all(self):
+        for number in range(FILES):
+            self.put(number, (self.variants[number] + 1) % 3)
+
+    def asked(self, daemon):
+        return plain(answers(daemon, self.trace, **ASKED), self.trace)
+
+    def refresh(self, daemon):
+        answer = daemon.call("POST", f"/api/v1/traces/{self.trace}/refresh")
+        return answer.get("job") if answer else None
+
+    def finish(self, daemon):
+        """refreshes until there is nothing to do"""
+        wait_until(lambda: daemon.get(f"/api/v1/traces/{self.trace}")["state"] in ("ready", "stale"), what="that the trace is at rest")
+        job = self.refresh(daemon)
+        if job:
+            daemon.wait(job)
+        return self.asked(daemon)
+
+    def fresh(self):
+        """what a single daemon says that reads the files as they are now"""
+        self.fresh_stores += 1
+        store = self.folder / f"fresh-{self.fresh_stores}"
+        with Daemon(store, [self.folder], QUIET) as daemon:
+            trace = daemon.ingest(self.trace_folder)["id"]
+            found = plain(answers(daemon, trace, **ASKED), trace)
+        shutil.rmtree(store)
+        return found
+
+    def journals(self):
+        return list((self.store / "traces" / self.trace).glob("*.journal"))
+
+    def versions_files(self):
+        """names of what belongs to the version, but for what the background makes"""
+        return {f.name for f in (self.store / "traces" / self.trace).iterdir() if not re.match("kept-|lanes-", f.name)}
+
+    def single(self):
+        return Daemon(self.store, [self.folder], QUIET)
+
+    def ranks(self, count=3):
+        return Ranks(count, self.store, [self.folder], QUIET)
+
+
+def done_units_are_kept(checks, scene):
+    """ranks that die after others have read some units: the next start, of ranks or of one daemon, goes on from there; not with files that changed, nor with what a journal
+    lacks at its end"""
+    place = Place(scene.folder / "kept", 7)
+    for what, again in (("ranks", place.ranks), ("one daemon", place.single), ("changed", place.ranks), ("torn", place.single)):
+        place.change_all()
+        daemon = place.ranks()
+        os.kill(daemon.pid_of(2), signal.SIGSTOP)  # so that the ingest cannot end
+        place.refresh(daemon)
+        wait_until(lambda: any(j.stat().st_size > HEAD + 100 for j in place.journals()), what="that a unit is in the journal")
+        daemon.signal(0, signal.SIGKILL)
+        checks.check(daemon.ended(30) not in (None, 0), "the job ends when rank 0 is killed")
+        if what == "changed":
+            place.change_all()
+        if what == "torn":
+            os.truncate(place.journals()[0], HEAD + 50)
+        log = len(daemon.log_path.read_text())
+        with again() as daemon:
+            got = place.finish(daemon)
+            went_on = re.findall(r'Goes on with an ingest that a crash ended.*"files":"(\d+)"', daemon.log_path.read_text()[log:])
+        checks.check(got == place.fresh(), f"answers after an ingest was gone on with: {what}")
+        checks.equal(bool(went_on) and int(went_on[0]) > 0, what not in ("changed", "torn"), f"goes on where ranks were killed: {what}")
+        whole = place.versions_files()
+        place.single().stop()
+        checks.equal(place.versions_files(), whole, f"files of the trace after another start: {what}")
+        checks.equal(place.journals(), [], f"journals that are left: {what}")
+
+
+def tear(place):
+    """what a power loss does to the end of a file"""
+    for journal in place.journals():
+        size = journal.stat().st_size
+        os.truncate(journal, max(0, size - place.random.randrange(1, 400)))
+
+
+def moment(checks, place, span, what):
+    """one kill within an ingest of changed files, and what the next starts make of it"""
+    place.change(1)
+    daemon = place.ranks()
+    place.refresh(daemon)
+    time.sleep(place.random.uniform(0, span))
+    rank = place.random.choice((0, 2))
+    daemon.signal(rank, signal.SIGKILL)
+    checks.check(daemon.ended(30) not in (None, 0), f"{what}: the job ends when rank {rank} is killed")
+    if place.random.random() < 0.3:
+        tear(place)
+    before = place.fresh()
+    with place.random.choice((place.ranks, place.single))() as daemon:
+        checks.check(place.asked(daemon) in (place.published, before), f"{what}: the old version or the new one")
+        if place.random.random() < 0.5:
+            place.change(0.2)
+        place.published = place.finish(daemon)
+    checks.check(place.published == place.fresh(), f"{what}: answers after the next start")
+    whole = place.versions_files()
+    place.single().stop()
+    checks.equal(place.versions_files(), whole, f"{what}: files of the trace after another start")
+
+
+def killed_at_any_moment(checks, scene):
+    """kill -9 of rank 0, or of another, at random moments of ingests: --kills of them; as many as a minute has room for without it"""
+    place = Place(scene.folder / "any-moment", scene.options.seed)
+    with place.ranks() as daemon:
+        place.change(1)
+        began = time.monotonic()
+        place.published = place.finish(daemon)
+        span = time.monotonic() - began
+    began = time.monotonic()
+    count = 0
+    while count < scene.options.kills if scene.options.kills else time.monotonic() - began < 60:
+        count += 1
+        moment(checks, place, span, f"kill {count} of seed {scene.options.seed}")
+    print(f"   {count} kills", flush=True)
