@@ -255,10 +255,11 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
 }
 
 static int write_version(const struct sta_ingest *all, const struct sta_trace_entry *entry,
-                         struct sta_snapshot *base, struct sta_ingest_plan *plan, struct sta_job *job,
-                         struct sta_error *err)
+                         struct sta_snapshot *base, struct sta_ingest_plan *plan, uint64_t began,
+                         struct sta_job *job, struct sta_error *err)
 {
     struct sta_ingest own = *all, *ingest = &own;
+    const bool shared = all->readers != NULL && plan->count > 1 && can_be_shared(all, entry->kind, job);
     if (own.growth != NULL)
         own.workers = (unsigned)STA_MIN(own.workers, 1 + plan->bytes / BYTES_PER_WORKER);
     struct sta_writer *writer;
@@ -274,6 +275,7 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
         return status;
     if (can_be_shared(ingest, entry->kind, job))
         status = resume(ingest, writer, plan, entry, &skipped, err);
+    const uint64_t planned = uv_hrtime();
     if (status == STA_OK)
         status =
             read_files(ingest, writer, plan, entry->id, entry->kind, base == NULL && skipped == 0, job, err);
@@ -284,7 +286,10 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
         return status;
     }
     sta_job_phase(job, "publishing");
+    const uint64_t read = uv_hrtime();
     status = sta_writer_publish(writer, err);
+    if (shared)
+        ingest->readers->note_alone(ingest->readers->context, planned - began, uv_hrtime() - read);
     if (status == STA_OK && ingest->found != NULL)
         ingest->found->published = true;
     return status;
@@ -394,8 +399,8 @@ static int recognise(const struct sta_ingest *ingest, struct sta_trace_entry *en
 }
 
 static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
-                          const struct sta_listing *listing, struct sta_snapshot *base, struct sta_job *job,
-                          struct sta_error *err)
+                          const struct sta_listing *listing, struct sta_snapshot *base, uint64_t began,
+                          struct sta_job *job, struct sta_error *err)
 {
     struct sta_ingest_plan plan;
     if (listing->count == 0 && ingest->growth != NULL && base == NULL)
@@ -411,7 +416,7 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
         status = sta_job_leave_small_slot(job, err);
     bool differs = sta_ingest_plan_differs(&plan);
     if (status == STA_OK && (differs || (base == NULL && ingest->growth == NULL)))
-        status = write_version(ingest, entry, base, &plan, job, err);
+        status = write_version(ingest, entry, base, &plan, began, job, err);
     if (status == STA_OK && ingest->found != NULL)
         ingest->found->rewritten += plan.rewritten;
     sta_ingest_plan_fini(&plan);
@@ -447,6 +452,7 @@ static int open_base(const struct sta_ingest *ingest, const char *trace, struct 
 static int ingest_once(const struct sta_ingest *ingest, struct sta_trace_entry *entry, struct sta_job *job,
                        struct sta_error *err)
 {
+    const uint64_t began = uv_hrtime();
     struct sta_listing listing;
     sta_job_phase(job, "listing");
     int status = sta_listing_create(&listing, ingest->roots, entry->path, sta_job_cancel_flag(job), err);
@@ -455,7 +461,7 @@ static int ingest_once(const struct sta_ingest *ingest, struct sta_trace_entry *
     struct sta_snapshot *base;
     status = open_base(ingest, entry->id, &base, err);
     if (status == STA_OK)
-        status = ingest_listing(ingest, entry, &listing, base, job, err);
+        status = ingest_listing(ingest, entry, &listing, base, began, job, err);
     sta_snapshot_release(base);
     if (ingest->found != NULL)
         ingest->found->listing = listing;

@@ -38,6 +38,8 @@ struct sta_fellow_readers {
     void *context;
     /** As sta_decode_run; what others have read is adopted by the writer. */
     int (*read)(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
+    /** How long the other processes had nothing to do before and after that. */
+    void (*note_alone)(void *context, uint64_t plan_ns, uint64_t publish_ns);
 };
 
 struct sta_ingest {

@@ -190,15 +190,19 @@ static void take_end(struct sta_desk *desk, const struct sta_message *message)
 
 static void answer(struct sta_desk *desk, struct sta_message *message)
 {
+    struct sta_cluster_times *times = &desk->cluster->times;
+    const uint64_t began = uv_hrtime();
     switch ((enum sta_message_kind)message->head.kind) {
     case STA_MESSAGE_UNIT_WANTED:
         deal(desk, message->rank);
         break;
     case STA_MESSAGE_GRANT_WANTED:
         grant(desk, message);
+        times->granting += uv_hrtime() - began;
         break;
     case STA_MESSAGE_UNIT_DONE:
         take_unit(desk, message);
+        times->merging += uv_hrtime() - began;
         break;
     default:
         take_end(desk, message);
@@ -348,6 +352,13 @@ static void close_desk(struct sta_desk *desk)
     uv_cond_destroy(&desk->changed);
     uv_mutex_destroy(&desk->lock);
     free(desk->order);
+}
+
+void sta_cluster_note_alone(void *context, uint64_t plan_ns, uint64_t publish_ns)
+{
+    struct sta_cluster *cluster = context;
+    cluster->times.planning += plan_ns;
+    cluster->times.publishing += publish_ns;
 }
 
 int sta_cluster_read(void *context, const struct sta_shared_reading *reading, struct sta_error *err)

@@ -135,4 +135,18 @@ void sta_cluster_put_metrics(struct sta_cluster *cluster, struct sta_buffer *out
     put_figure(out, "strata_rank_waiting_seconds_total", "counter",
                "Seconds in which questions waited for other ranks, their own stripe being done.",
                (double)times->waiting / 1e9);
+    put_figure(out, "strata_rank_plan_seconds_total", "counter",
+               "Seconds of rank 0 alone until the files of a shared ingest are dealt.",
+               (double)times->planning / 1e9);
+    put_figure(out, "strata_rank_grant_seconds_total", "counter",
+               "Seconds in which rank 0 gave codes to ranks.", (double)times->granting / 1e9);
+    put_figure(out, "strata_rank_merge_seconds_total", "counter",
+               "Seconds in which rank 0 took over what units gave, and wrote it down.",
+               (double)times->merging / 1e9);
+    put_figure(out, "strata_rank_publish_seconds_total", "counter",
+               "Seconds of rank 0 alone once all files of a shared ingest were read.",
+               (double)times->publishing / 1e9);
+    put_figure(out, "strata_rank_exchange_seconds_total", "counter",
+               "Seconds in which rank 0's own reading waited for units and codes.",
+               (double)times->exchanging / 1e9);
 }

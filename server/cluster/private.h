@@ -21,7 +21,9 @@ struct sta_cluster_member {
 
 /* Seconds of rank 0 that no other rank shortens, in ns: what the cost model wants to know. */
 struct sta_cluster_times {
-    _Atomic uint64_t waiting;                     /* for states of other ranks, its own stripe being done */
+    _Atomic uint64_t waiting; /* for states of other ranks, its own stripe being done */
+    _Atomic uint64_t planning, granting, merging, publishing; /* of ingests that ranks share */
+    _Atomic uint64_t exchanging;                  /* what rank 0 itself waits for units and codes */
     _Atomic uint64_t questions, questions_redone; /* shared; stripes that rank 0 did for another */
     _Atomic uint64_t units;                       /* of ingests that other ranks have read */
 };
@@ -77,6 +79,8 @@ int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct st
 void sta_questions_end(struct sta_shared *shared);
 
 int sta_cluster_read(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
+/** Rank 0: before and after that it worked alone. */
+void sta_cluster_note_alone(void *context, uint64_t plan_ns, uint64_t publish_ns);
 /** Rank 0: a rank wants a unit or codes, or has done a unit or the whole ingest. */
 void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message);
 /** An ingest has begun, rank 0 has answered, nobody wants it any more. */

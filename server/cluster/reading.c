@@ -44,6 +44,7 @@ static int ask(struct sta_reading *reading, enum sta_message_kind kind, const st
     struct sta_message *message = sta_message_of(kind, reading->ingest->head.subject, bytes);
     if (message == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
+    const uint64_t began = uv_hrtime();
     sta_cluster_send(cluster, 0, message);
     uv_mutex_lock(&cluster->lock);
     while (reading->answer == NULL)
@@ -51,6 +52,7 @@ static int ask(struct sta_reading *reading, enum sta_message_kind kind, const st
     *answer = reading->answer;
     reading->answer = NULL;
     uv_mutex_unlock(&cluster->lock);
+    cluster->times.exchanging += uv_hrtime() - began;
     return STA_OK;
 }
 
