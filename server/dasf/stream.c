@@ -11,6 +11,7 @@
 
 #include "common/memory.h"
 #include "common/number.h"
+#include "dasf/gather.h"
 
 static const char WHAT[] = "the records of the trace";
 
@@ -318,32 +319,20 @@ static int make_vectors(struct reading *reading, struct sta_error *err)
     return STA_OK;
 }
 
-static uint32_t position_of(const struct vector *vector, size_t item)
-{
-    uint32_t position;
-    memcpy(&position, vector->items + item * vector->size + vector->position_at, sizeof position);
-    return position;
-}
-
-/* Copies a vector in the order of its positions.  @at: by position, the item there, counted from 1; zero. */
+/* Copies a vector in the order of its positions.  @at: by position, zero */
 static int gather(const struct reading *reading, const struct vector *vector, uint32_t *at, void **items,
                   size_t *count, struct sta_error *err)
 {
-    *count = atomic_load_explicit(&vector->count, memory_order_relaxed);
-    char *out = dasf_alloc(reading->dasf, reading->budget, *count, vector->size, err);
-    *items = out;
-    if (out == NULL)
-        return err->status;
-    for (size_t i = 0; i < *count; i++)
-        at[position_of(vector, i)] = (uint32_t)i + 1;
-    for (uint64_t i = 0; i < reading->records; i++)
-        if (at[i] != 0) {
-            memcpy(out, vector->items + (at[i] - 1) * vector->size, vector->size);
-            out += vector->size;
-            at[i] = 0;
-        }
-    *count = (size_t)(out - (char *)*items) / vector->size; /* a damaged store may say two of one place */
-    return STA_OK;
+    const struct dasf_gathering gathering = {
+        .items = vector->items,
+        .count = atomic_load_explicit(&vector->count, memory_order_relaxed),
+        .size = vector->size,
+        .position_at = vector->position_at,
+        .at = at,
+        .positions = reading->records,
+    };
+    *items = dasf_alloc(reading->dasf, reading->budget, gathering.count, vector->size, err);
+    return *items != NULL ? dasf_gather(&gathering, *items, count, reading->budget, err) : err->status;
 }
 
 static int gather_all(struct reading *reading, struct sta_error *err)
