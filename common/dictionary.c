@@ -339,7 +339,7 @@ static void grow_table(struct sta_dictionary *dictionary, struct table *table)
 
 /* Under the lock.  The empty slot for a text that is not there, in a table with room for it; NULL: no memory.
  * @slot: where it is in the present table */
-static _Atomic uint64_t *room_for(struct sta_dictionary *dictionary, uint32_t count, uint64_t hash,
+static _Atomic uint64_t *slot_for(struct sta_dictionary *dictionary, uint32_t count, uint64_t hash,
                                   size_t slot)
 {
     struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
@@ -363,7 +363,7 @@ static uint32_t add_locked(struct sta_dictionary *dictionary, uint64_t hash, con
         return code;
     const uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(count < STA_NO_CODE - 1);
-    _Atomic uint64_t *slot = room_for(dictionary, count, hash, empty);
+    _Atomic uint64_t *slot = slot_for(dictionary, count, hash, empty);
     /* Count before slot: who finds the code without the lock may ask for its text at once. */
     bool kept = slot != NULL && fill_entry(dictionary, count, bytes, length);
     if (kept)

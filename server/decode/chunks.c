@@ -235,7 +235,7 @@ static bool cut_at_record_end(struct sta_chunker *chunker, struct sta_chunk_text
     return true;
 }
 
-static bool told_to_stop(const struct sta_chunker *chunker)
+static bool must_stop(const struct sta_chunker *chunker)
 {
     return chunker->stop != NULL && atomic_load_explicit(chunker->stop, memory_order_relaxed);
 }
@@ -256,8 +256,8 @@ static bool next_lines(struct sta_chunker *chunker, struct sta_chunk_text *chunk
     do
         fill(chunker, chunk);
     while (!cut_at_line_end(chunker, chunk, err) && err->status == STA_OK && chunker->bytes != NULL &&
-           !told_to_stop(chunker));
-    if (told_to_stop(chunker) || err->status != STA_OK)
+           !must_stop(chunker));
+    if (must_stop(chunker) || err->status != STA_OK)
         return false;
     if (chunker->passed_limit)
         drop_unended(chunk);
@@ -277,8 +277,8 @@ static bool next_records(struct sta_chunker *chunker, struct sta_chunk_text *chu
     do
         fill(chunker, chunk);
     while (!cut_at_record_end(chunker, chunk, err) && err->status == STA_OK && chunker->bytes != NULL &&
-           !told_to_stop(chunker));
-    return !told_to_stop(chunker) && err->status == STA_OK;
+           !must_stop(chunker));
+    return !must_stop(chunker) && err->status == STA_OK;
 }
 
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err)

@@ -81,7 +81,7 @@ void sta_arrow_destroy(struct sta_arrow *arrow)
     free(arrow);
 }
 
-size_t sta_arrow_room(const struct sta_arrow *arrow)
+size_t sta_arrow_capacity_left(const struct sta_arrow *arrow)
 {
     return STA_ARROW_ROWS - arrow->rows;
 }
@@ -164,7 +164,7 @@ static void take_vector(struct gathered *column, size_t at, const struct sta_vec
 
 void sta_arrow_take(struct sta_arrow *arrow, const struct sta_vector *vectors, size_t first, size_t count)
 {
-    STA_ASSERT(count <= sta_arrow_room(arrow));
+    STA_ASSERT(count <= sta_arrow_capacity_left(arrow));
     for (size_t c = 0; c < arrow->column_count; c++)
         take_vector(&arrow->columns[c], arrow->rows, &vectors[c], first, count);
     arrow->rows += count;
@@ -194,7 +194,7 @@ static void take_column(struct gathered *column, size_t at, const struct sta_tab
 
 void sta_arrow_take_table(struct sta_arrow *arrow, const struct sta_table *table, size_t first, size_t count)
 {
-    STA_ASSERT(count <= sta_arrow_room(arrow));
+    STA_ASSERT(count <= sta_arrow_capacity_left(arrow));
     for (size_t c = 0; c < arrow->column_count; c++)
         take_column(&arrow->columns[c], arrow->rows, &table->columns[c], first, count);
     arrow->rows += count;

@@ -19,7 +19,7 @@ struct sta_arrow;
 struct sta_arrow *sta_arrow_create(const struct sta_table *table, struct sta_account *account);
 void sta_arrow_destroy(struct sta_arrow *arrow); /* NULL allowed */
 /** How many rows the batch can still take. */
-size_t sta_arrow_room(const struct sta_arrow *arrow);
+size_t sta_arrow_capacity_left(const struct sta_arrow *arrow);
 /** Takes rows @first .. @first + @count - 1, no more than there is room for. */
 void sta_arrow_take(struct sta_arrow *arrow, const struct sta_vector *vectors, size_t first, size_t count);
 void sta_arrow_take_table(struct sta_arrow *arrow, const struct sta_table *table, size_t first, size_t count);

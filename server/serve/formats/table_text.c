@@ -144,7 +144,7 @@ static void put_rows_arrow(struct sta_buffer *out, const struct sta_table *table
 {
     struct sta_arrow *arrow = sta_arrow_create(table, table->account);
     for (size_t at = 0; at < table->rows;) {
-        const size_t now = STA_MIN(table->rows - at, sta_arrow_room(arrow));
+        const size_t now = STA_MIN(table->rows - at, sta_arrow_capacity_left(arrow));
         sta_arrow_take_table(arrow, table, at, now);
         sta_arrow_put(arrow, out);
         at += now;

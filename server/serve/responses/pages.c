@@ -164,7 +164,8 @@ static int gather_vectors(struct sta_page_writer *writer, bool *ended, struct st
         if (status != STA_OK)
             writer->vector_rows = 0;
     }
-    const size_t now = STA_MIN(writer->vector_rows - writer->vector_at, sta_arrow_room(writer->arrow));
+    const size_t now =
+        STA_MIN(writer->vector_rows - writer->vector_at, sta_arrow_capacity_left(writer->arrow));
     *ended = now == 0;
     if (now == 0)
         return status;
@@ -177,7 +178,7 @@ static int gather_vectors(struct sta_page_writer *writer, bool *ended, struct st
 static int gather_table(struct sta_page_writer *writer, bool *ended, struct sta_error *err)
 {
     struct sta_table table = {0};
-    const size_t wanted = (size_t)STA_MIN(writer->left, (uint64_t)sta_arrow_room(writer->arrow));
+    const size_t wanted = (size_t)STA_MIN(writer->left, (uint64_t)sta_arrow_capacity_left(writer->arrow));
     int status = writer->result->class->read(writer->reader, STA_MAX(wanted, 1), &table, err);
     if (status == STA_OK && writer->absolute)
         status = add_unix_time(writer, &table, err);
@@ -213,7 +214,7 @@ static int write_arrow(struct sta_page_writer *writer, struct sta_buffer *out, b
     const bool as_vectors = writer->result->class->next != NULL && !writer->limited && !writer->absolute;
     const uint64_t before = writer->written;
     int status = writer->arrow == NULL ? begin_arrow(writer, out, err) : STA_OK;
-    while (status == STA_OK && !*ended && sta_arrow_room(writer->arrow) > 0)
+    while (status == STA_OK && !*ended && sta_arrow_capacity_left(writer->arrow) > 0)
         status = as_vectors ? gather_vectors(writer, ended, err) : gather_table(writer, ended, err);
     if (status != STA_OK)
         return status;
