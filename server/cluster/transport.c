@@ -190,7 +190,7 @@ static bool look(struct sta_transport *transport)
 }
 
 /* The first piece says how long the whole is. */
-static void reserve_next(struct assembling *assembling)
+static void reserve_whole(struct assembling *assembling)
 {
     const size_t whole = size_on_the_way(assembling->message);
     if (assembling->have >= whole)
@@ -216,7 +216,7 @@ static bool take_in(struct sta_transport *transport)
     transport->bytes_received += transport->piece;
     transport->receives = false;
     if (first)
-        reserve_next(assembling);
+        reserve_whole(assembling);
     if (assembling->have < size_on_the_way(assembling->message))
         return true;
     struct sta_message *message = assembling->message;
