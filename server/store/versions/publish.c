@@ -73,7 +73,8 @@ static int by_id(const void *a, const void *b)
 static int write_sources(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
-    qsort(writer->sources, writer->source_count, sizeof(struct sta_stored_source *), by_id);
+    if (writer->source_count > 1)
+        qsort(writer->sources, writer->source_count, sizeof(struct sta_stored_source *), by_id);
     sta_sources_put(&content, writer->sources, writer->source_count);
     int status = sta_writer_create_file(writer, STA_FILE_SOURCES, STA_ENVELOPE_SOURCES, &content,
                                         &writer->manifest.sources_file, err);
