@@ -93,3 +93,8 @@ def measure(table, data, scratch):
 
 def measure_large(table, data, scratch):
     measure_trace(table, scratch, data.large(), "<= 150 ms", "<= 2.5 s")
+
+
+def measure_replicas(table, data, scratch):
+    """12,320 threads"""
+    measure_trace(table, scratch, data.replicas(), "<= 50 ms", "<= 0.25 s")
