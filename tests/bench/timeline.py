@@ -65,7 +65,8 @@ def measure_windows(table, timeline, call, goal):
     table.add(f"{call}: the same again, p95", seconds(p95(kept)), "largest answer", mebibytes(max(sizes)), "", "<= 5 ms")
 
 
-def measure_trace(table, scratch, trace, window_goal, call_goal):
+def measure_trace(table, scratch, trace, window_goal, call_goal, width=WIDTH):
+    """@width: of the picture of all lanes"""
     store = scratch / "store"
     with Daemon(store, [trace.path]) as daemon:
         identity = daemon.ingest(trace.path)["id"]
@@ -76,7 +77,7 @@ def measure_trace(table, scratch, trace, window_goal, call_goal):
         size = in_place()[0].stat().st_size
         table.add("timeline: first call ever", seconds(first), "lane file in place", seconds(time.perf_counter() - start))
         table.add("timeline: lane file", mebibytes(size), "the .pfw.gz", mebibytes(trace.packed), f"{size / trace.packed:.3f} x", "<= 0.35 x")
-    calls = {"timeline/lanes": {"level": "process"}, "timeline/density": {"width": WIDTH}, "timeline/events": {"width": WIDTH, "to": 1e6},
+    calls = {"timeline/lanes": {"level": "process"}, "timeline/density": {"width": WIDTH}, "timeline/events": {"width": width, "to": 1e6},
              "calltree": {}, "timeline/statistics": {}, "gaps": {"scope": "job", "limit": 100}}
     for call, parameters in calls.items():
         with Daemon(store, [trace.path]) as daemon:
@@ -97,4 +98,4 @@ def measure_large(table, data, scratch):
 
 def measure_replicas(table, data, scratch):
     """12,320 threads"""
-    measure_trace(table, scratch, data.replicas(), "<= 50 ms", "<= 0.25 s")
+    measure_trace(table, scratch, data.replicas(), "<= 50 ms", "<= 0.25 s", width=80)  # more would be more cells than timeline_cells allows
