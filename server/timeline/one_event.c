@@ -155,6 +155,31 @@ static int list_beside(struct asked *asked, struct sta_error *err)
     return rc;
 }
 
+/* Adds a column of times, if it is one: in whole microseconds, rounded down.  The event's start, end and dur
+ * are exact. */
+static bool add_time(struct asked *asked, uint32_t column, const char *name)
+{
+    const int64_t start = asked->event->start, end = sta_lane_event_end(asked->event);
+    const bool starts = column == STA_LOGICAL_ts || column == STA_LOGICAL_time_start;
+    const bool ends = column == STA_LOGICAL_te || column == STA_LOGICAL_time_end;
+    const bool in_seconds =
+        column == STA_LOGICAL_time || column == STA_LOGICAL_time_start || column == STA_LOGICAL_time_end;
+    if (!starts && !ends && column != STA_LOGICAL_dur && column != STA_LOGICAL_time)
+        return false;
+    struct sta_table_column *added =
+        sta_table_add(&asked->answer->columns, name, in_seconds ? STA_TYPE_FLOAT : STA_TYPE_INT, NULL);
+    const int64_t micros = (starts ? start
+                            : ends ? end
+                                   : asked->event->dur) /
+                           (asked->selection.index->ticks_per_second / 1000000);
+    added->missing[0] = 0;
+    if (in_seconds)
+        added->numbers[0] = (double)micros / 1e6;
+    else
+        added->integers[0] = micros;
+    return true;
+}
+
 /* The columns of queries that the event has a value in. */
 static int read_columns(struct asked *asked, struct sta_error *err)
 {
@@ -168,8 +193,8 @@ static int read_columns(struct asked *asked, struct sta_error *err)
     sta_column_reader_seek(reader, sta_lane_index_block(asked->selection.index, asked->event->number, &row));
     for (uint32_t c = 0; c < schema->count && rc == 0; c++) {
         struct sta_vector vector;
-        if (schema->columns[c].name[0] == ' ') /* times in ticks, which queries do not see */
-            continue;
+        if (schema->columns[c].name[0] == ' ' || add_time(asked, c, schema->columns[c].name))
+            continue; /* a blank: times in ticks, which queries do not see */
         rc = sta_column_reader_get(reader, c, &vector, err);
         const uint32_t at = vector.constant ? 0 : row;
         if (rc != 0 || sta_vector_is_missing(&vector, at))
