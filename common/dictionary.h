@@ -9,6 +9,7 @@
 #ifndef STA_COMMON_DICTIONARY_H
 #define STA_COMMON_DICTIONARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,8 +34,9 @@ struct sta_numbered_text {
     uint64_t number;
     struct sta_text text;
 };
-/** Into that order; equal texts in any. */
-void sta_texts_sort(struct sta_numbered_text *texts, size_t count);
+/** Into that order, in place; equal texts in any.  @cancel: asked now and then; NULL: never.  Return: 0 or
+ * STA_ECANCELLED, when they are in no order. */
+STA_MUSTCHECK int sta_texts_sort(struct sta_numbered_text *texts, size_t count, const _Atomic bool *cancel);
 
 /** One whose memory the program bounds: nothing is charged, and running out ends the process. */
 struct sta_dictionary *sta_dictionary_create(void);

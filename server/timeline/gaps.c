@@ -315,6 +315,8 @@ static int measure_units(struct gaps *gaps, struct sta_error *err)
 
 /* ---- the answer */
 
+#define GAPS_PER_LOOK 4096 /* a row has texts: some 100 ns */
+
 static int longest_first(const void *a, const void *b, void *context)
 {
     const struct gap *x = a, *y = b;
@@ -345,8 +347,9 @@ static void put_event(const struct gaps *gaps, struct sta_table *table, struct s
         sta_table_set_text(table, name, row, label.bytes, label.length);
 }
 
-static void put_table(const struct gaps *gaps, struct sta_table *table)
+static int put_table(const struct gaps *gaps, struct sta_table *table, struct sta_error *err)
 {
+    int rc = 0;
     static const char *const names[] = {"lane",   "start",       "end",   "time",
                                         "before", "before_name", "after", "after_name"};
     struct sta_table_column *c[8];
@@ -357,7 +360,7 @@ static void put_table(const struct gaps *gaps, struct sta_table *table)
                       i >= 1 && i <= 3 ? "s" : NULL);
     for (size_t i = 0; i < 8; i++)
         c[i] = sta_table_find(table, names[i]);
-    for (size_t i = 0; i < gaps->found[0].count; i++) {
+    for (size_t i = 0; rc == 0 && i < gaps->found[0].count; i++) {
         const struct gap *gap = &gaps->found[0].items[i];
         struct sta_text lane = sta_lane_tree_id(&gaps->selection.index->tree, gap->lane);
         sta_table_set_text(table, c[0], i, lane.bytes, lane.length);
@@ -366,7 +369,11 @@ static void put_table(const struct gaps *gaps, struct sta_table *table)
         sta_table_set_number(c[3], i, sta_selection_seconds(&gaps->selection, gap->end - gap->start));
         put_event(gaps, table, c[4], c[5], i, &gap->before);
         put_event(gaps, table, c[6], c[7], i, &gap->after);
+        rc = i % GAPS_PER_LOOK == 0 ? sta_budget_check(gaps->budget, err) : 0;
     }
+    if (rc != 0)
+        sta_table_fini(table);
+    return rc;
 }
 
 static int read_members(struct gaps *gaps, struct sta_error *err)
@@ -404,7 +411,7 @@ int sta_timeline_gaps(const struct sta_timeline_query *query, const struct sta_b
         rc = sta_sort(budget, gaps.found[0].items, gaps.found[0].count, sizeof *gaps.found[0].items,
                       longest_first, NULL, err);
     if (rc == 0) {
-        put_table(&gaps, table);
+        rc = put_table(&gaps, table, err);
         figures->scope = sta_lane_level_names[gaps.scope];
         figures->time = (double)gaps.time / (double)gaps.selection.index->ticks_per_second;
     }

@@ -90,7 +90,8 @@ int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *questio
 /* ---- ranks */
 
 int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, size_t count, uint32_t **values,
-                   uint32_t *value_count, struct sta_pool *pool, struct sta_error *err)
+                   uint32_t *value_count, struct sta_pool *pool, const struct sta_budget *budget,
+                   struct sta_error *err)
 {
     struct sta_ranks ranks;
     struct sta_texts *texts = sta_texts_create(pool->account);
@@ -100,7 +101,7 @@ int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, siz
         if (items[i] != STA_NO_CODE)
             sta_ranks_mark(&ranks, first | items[i]);
     if (rc == 0)
-        rc = sta_ranks_settle(&ranks, err);
+        rc = sta_ranks_settle(&ranks, budget, err);
     *value_count = ranks.count;
     *values = rc == 0 ? sta_pool_take(pool, (size_t)ranks.count + 1, sizeof **values, "names", err) : NULL;
     if (rc == 0 && *values == NULL)
@@ -162,7 +163,7 @@ int sta_axes_rank(struct sta_axes *axes, enum sta_axis axis, uint32_t *items, si
 {
     return axis == STA_AXIS_TIME ? rank_bins(axes, items, count, pool, budget, err)
                                  : sta_rank_texts(axes->texts[axis], items, count, &axes->values[axis],
-                                                  &axes->count[axis], pool, err);
+                                                  &axes->count[axis], pool, budget, err);
 }
 
 /* ---- keys */

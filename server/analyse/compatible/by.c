@@ -118,7 +118,8 @@ static int derive(struct sta_by *by, const struct sta_axes *axes, const struct s
         sta_program_destroy(program);
     }
     if (rc == 0)
-        rc = sta_rank_texts(by->texts, by->value_of_rank, ranks, &by->codes, &by->count, &by->pool, err);
+        rc = sta_rank_texts(by->texts, by->value_of_rank, ranks, &by->codes, &by->count, &by->pool, budget,
+                            err);
     return rc == 0 ? 0 : sta_error_wrap(err, "view %s", by->name);
 }
 

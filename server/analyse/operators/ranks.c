@@ -120,19 +120,39 @@ static size_t count_marked(const struct sta_ranks *ranks)
     return count;
 }
 
-static void list_marked(const struct sta_ranks *ranks, struct sta_numbered_text *items)
+static int list_marked(const struct sta_ranks *ranks, struct sta_numbered_text *items,
+                       const struct sta_budget *budget, struct sta_error *err)
 {
     for (uint32_t d = 0; d < ranks->dictionary_count; d++)
         for (uint32_t code = 0; code < ranks->code_count[d]; code++) {
+            const int rc = sta_budget_check_step(budget, code + 1, err);
+            if (rc != 0)
+                return rc;
             if (ranks->of_code[d][code] == 0)
                 continue;
             const uint64_t number = (uint64_t)d << 32 | code;
             *items++ =
                 (struct sta_numbered_text){.number = number, .text = sta_texts_get(ranks->texts, number)};
         }
+    return STA_OK;
 }
 
-int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err)
+/* Equal texts, which lie side by side, get one rank. */
+static int give_ranks(struct sta_ranks *ranks, const struct sta_numbered_text *items, size_t count,
+                      const struct sta_budget *budget, struct sta_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || sta_text_order(items[i - 1].text, items[i].text) != 0)
+            ranks->numbers[ranks->count++] = items[i].number;
+        ranks->of_code[items[i].number >> 32][(uint32_t)items[i].number] = ranks->count - 1;
+        const int rc = sta_budget_check_step(budget, i, err);
+        if (rc != 0)
+            return rc;
+    }
+    return STA_OK;
+}
+
+int sta_ranks_settle(struct sta_ranks *ranks, const struct sta_budget *budget, struct sta_error *err)
 {
     const size_t count = count_marked(ranks);
     struct sta_account *account = ranks->texts->account;
@@ -140,15 +160,11 @@ int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err)
     if (items == NULL)
         return err->status;
     ranks->numbers = sta_account_alloc(account, count, sizeof *ranks->numbers, "ranks of texts", err);
-    if (ranks->numbers != NULL) {
-        list_marked(ranks, items);
-        sta_texts_sort(items, count);
-    }
-    for (size_t i = 0; ranks->numbers != NULL && i < count; i++) {
-        if (i == 0 || sta_text_order(items[i - 1].text, items[i].text) != 0)
-            ranks->numbers[ranks->count++] = items[i].number;
-        ranks->of_code[items[i].number >> 32][(uint32_t)items[i].number] = ranks->count - 1;
-    }
+    int rc = ranks->numbers != NULL ? list_marked(ranks, items, budget, err) : err->status;
+    if (rc == 0 && sta_texts_sort(items, count, budget->cancel) != STA_OK)
+        rc = sta_budget_check(budget, err);
+    if (rc == 0)
+        rc = give_ranks(ranks, items, count, budget, err);
     sta_account_free(account, items);
-    return ranks->numbers != NULL ? STA_OK : err->status;
+    return rc;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "analyse/exec/budget.h"
 #include "common/account.h"
 #include "common/dictionary.h"
 
@@ -65,8 +66,9 @@ static inline void sta_ranks_mark(struct sta_ranks *ranks, uint64_t number)
         __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
 }
 void sta_ranks_mark_all(struct sta_ranks *ranks);
-/** Ranks what was marked, by one thread.  Return: as init. */
-STA_MUSTCHECK int sta_ranks_settle(struct sta_ranks *ranks, struct sta_error *err);
+/** Ranks what was marked, by one thread.  Return: as init, and what sta_budget_check returns. */
+STA_MUSTCHECK int sta_ranks_settle(struct sta_ranks *ranks, const struct sta_budget *budget,
+                                   struct sta_error *err);
 static inline uint32_t sta_ranks_of(const struct sta_ranks *ranks, uint64_t number)
 {
     return ranks->of_code[number >> 32][(uint32_t)number];

@@ -109,7 +109,8 @@ Test(compatible_parts, names_that_occur_are_ranked)
     }
     for (uint32_t n = 0; n < NAMES; n++)
         items[n] = n % 3 == 0 ? STA_NO_CODE : codes[n - n % 3];
-    cr_assert_eq(sta_rank_texts(names, items, NAMES, &values, &count, &pool, &err), 0);
+    cr_assert_eq(sta_rank_texts(names, items, NAMES, &values, &count, &pool, &(struct sta_budget){0}, &err),
+                 0);
     cr_expect_eq(count, NAMES / 3);
     for (uint32_t n = 0; n < NAMES; n++)
         cr_assert(n % 3 == 0 ? items[n] == STA_NO_CODE : values[items[n]] == codes[n - n % 3]);

@@ -123,6 +123,50 @@ Test(dictionary, ranks_follow_byte_order)
     sta_dictionary_destroy(dictionary);
 }
 
+/* Texts of few bytes, zeros among them, most with a long prefix in common: many are equal, or prefixes. */
+static struct sta_numbered_text *awkward_texts(size_t count, char *bytes, size_t most)
+{
+    static const char letters[] = {0, 'a', 'a', 'b', '\xff'};
+    struct sta_numbered_text *texts = calloc(count, sizeof *texts);
+    srand(11);
+    for (size_t i = 0; i < count; i++) {
+        char *text = bytes + i * most;
+        const size_t same = i % 3 == 0 ? 0 : most / 2, length = same + (size_t)rand() % (most - same);
+        for (size_t k = 0; k < length; k++)
+            text[k] = k < same ? 'p' : letters[(size_t)rand() % sizeof letters];
+        texts[i] = (struct sta_numbered_text){.number = i, .text = {text, (uint32_t)length}};
+    }
+    return texts;
+}
+
+Test(dictionary, texts_are_sorted_by_bytes_then_length)
+{
+    enum { COUNT = 20000, MOST = 40 };
+    char *bytes = calloc(COUNT, MOST);
+    bool *met = calloc(COUNT, sizeof *met);
+    struct sta_numbered_text *texts = awkward_texts(COUNT, bytes, MOST);
+    cr_assert_eq(sta_texts_sort(texts, COUNT, NULL), STA_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        cr_assert(i == 0 || sta_text_order(texts[i - 1].text, texts[i].text) <= 0, "%zu", i);
+        cr_assert(!met[texts[i].number] && texts[i].text.bytes == bytes + texts[i].number * MOST);
+        met[texts[i].number] = true;
+    }
+    free(texts);
+    free(met);
+    free(bytes);
+}
+
+Test(dictionary, a_sort_that_is_cancelled_says_so)
+{
+    enum { COUNT = 1000, MOST = 40 };
+    char *bytes = calloc(COUNT, MOST);
+    struct sta_numbered_text *texts = awkward_texts(COUNT, bytes, MOST);
+    const _Atomic bool cancel = true;
+    cr_assert_eq(sta_texts_sort(texts, COUNT, &cancel), STA_ECANCELLED);
+    free(texts);
+    free(bytes);
+}
+
 struct crowd {
     struct sta_dictionary *dictionary;
     uint32_t codes[THREADS][TEXTS];

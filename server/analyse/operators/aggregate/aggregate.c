@@ -36,7 +36,7 @@ int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct
     made->workers = sta_alloc_array(made->worker_count, sizeof *made->workers);
     for (unsigned w = 0; w < made->worker_count; w++) {
         made->workers[w] = sta_alloc(sizeof **made->workers);
-        sta_group_worker_init(made->workers[w], &made->shape, budget->account);
+        sta_group_worker_init(made->workers[w], &made->shape, &made->budget);
     }
     *grouping = made;
     return STA_OK;

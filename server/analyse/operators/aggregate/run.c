@@ -192,8 +192,8 @@ static int write_places(struct sta_run_writer *writer, const struct sta_sorted_t
     return rc;
 }
 
-int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill, struct sta_group_run **run,
-                        struct sta_error *err)
+int sta_run_write_table(struct sta_group_table *table, const struct sta_budget *budget,
+                        struct sta_spill *spill, struct sta_group_run **run, struct sta_error *err)
 {
     struct sta_group_order order;
     struct sta_sorted_table sorted;
@@ -202,7 +202,7 @@ int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill, 
     int rc = sta_group_order_init(&order, table->shape, err);
     if (rc == 0) {
         sta_group_order_survey(&order, table, ranges);
-        rc = sta_group_order_settle(&order, ranges, err);
+        rc = sta_group_order_settle(&order, ranges, budget, err);
     }
     if (rc != 0) {
         sta_group_order_fini(&order);

@@ -34,8 +34,9 @@ static inline size_t sta_run_record_bytes(const struct sta_group_run *run)
 }
 
 /** Writes a table as a run. */
-STA_MUSTCHECK int sta_run_write_table(struct sta_group_table *table, struct sta_spill *spill,
-                                      struct sta_group_run **run, struct sta_error *err);
+STA_MUSTCHECK int sta_run_write_table(struct sta_group_table *table, const struct sta_budget *budget,
+                                      struct sta_spill *spill, struct sta_group_run **run,
+                                      struct sta_error *err);
 
 /* ---- writing group by group */
 

@@ -204,7 +204,7 @@ static int settle(struct sta_group_finish *finish, struct sta_error *err)
     }
     if (rc == 0 && runs)
         sta_group_order_survey_texts(&finish->order);
-    return rc == 0 ? sta_group_order_settle(&finish->order, united, err) : rc;
+    return rc == 0 ? sta_group_order_settle(&finish->order, united, finish->budget, err) : rc;
 }
 
 static int put_worker(struct writing *writing, struct sta_group_worker *worker, struct sta_error *err)

@@ -22,9 +22,10 @@ static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
 }
 
 void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape,
-                           struct sta_account *account)
+                           const struct sta_budget *budget)
 {
-    *worker = (struct sta_group_worker){.shape = shape, .account = account};
+    *worker = (struct sta_group_worker){
+        .shape = shape, .budget = budget, .account = budget != NULL ? budget->account : NULL};
     worker->working_set = STA_GROUP_WORKING_SET;
     sta_group_table_init(&worker->table, shape, &worker->arena);
     worker->arguments = sta_alloc_array(shape->call_count, sizeof *worker->arguments);

@@ -37,6 +37,7 @@ struct sta_group_worker {
     struct sta_spill *spill; /* NULL: nothing was written */
     uint64_t rows, memory;   /* taken; bytes held at most */
     size_t charged;          /* bytes, to the account of the limits */
+    const struct sta_budget *budget;
     struct sta_account *account;
 };
 
@@ -51,9 +52,10 @@ struct sta_group_limits {
     _Atomic bool full;        /* some worker has more */
 };
 
-/** @account: what tables are charged to, before they grow; NULL: nothing. */
+/** @budget: borrowed; tables are charged to its account before they grow.  NULL: they are not, and never
+ * spilled. */
 void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape,
-                           struct sta_account *account);
+                           const struct sta_budget *budget);
 void sta_group_worker_fini(struct sta_group_worker *worker);
 /** Frees tables whose groups were written out; no rows may follow. */
 void sta_group_worker_free_tables(struct sta_group_worker *worker);

@@ -135,9 +135,9 @@ int sta_group_worker_make_space(struct sta_group_worker *worker, struct sta_grou
 static int spill_table(struct sta_group_worker *worker, struct sta_group_table *table, struct sta_error *err)
 {
     STA_GROW(worker->runs, worker->run_capacity, worker->run_count + 1);
-    int rc = table->count > 0
-                 ? sta_run_write_table(table, worker->spill, &worker->runs[worker->run_count], err)
-                 : STA_OK;
+    int rc = table->count > 0 ? sta_run_write_table(table, worker->budget, worker->spill,
+                                                    &worker->runs[worker->run_count], err)
+                              : STA_OK;
     worker->run_count += rc == 0 && table->count > 0;
     return rc;
 }

@@ -94,7 +94,7 @@ static int rank_column(struct sorting *sorting, size_t key, uint32_t column, str
     if (rc != 0)
         return rc;
     sta_ranks_mark_all(&sorting->ranks[key]);
-    return sta_ranks_settle(&sorting->ranks[key], err);
+    return sta_ranks_settle(&sorting->ranks[key], sorting->context->budget, err);
 }
 
 static int lay_out(struct sorting *sorting, struct sta_error *err)
