@@ -196,7 +196,7 @@ static bool is_same(void *context, const struct sta_source *source)
     return sta_ingest_plan_has(resuming->plan, resuming->roots, source);
 }
 
-/* Files that ranks had read before a crash need not be read again. */
+/* Files that ranks had read before a crash, or before the daemon was ended, need not be read again. */
 static int resume(const struct sta_ingest *ingest, struct sta_writer *writer, struct sta_ingest_plan *plan,
                   const struct sta_trace_entry *entry, size_t *skipped, struct sta_error *err)
 {
@@ -204,7 +204,7 @@ static int resume(const struct sta_ingest *ingest, struct sta_writer *writer, st
     int status = sta_writer_resume(writer, is_same, &resuming, err);
     *skipped = sta_ingest_plan_skip(plan, writer);
     if (*skipped > 0)
-        sta_log(STA_LOG_INFO, "Goes on with an ingest that a crash ended", "trace", entry->path, "files",
+        sta_log(STA_LOG_INFO, "Goes on with an ingest that was interrupted", "trace", entry->path, "files",
                 sta_log_int((int64_t)*skipped), NULL);
     return status;
 }
@@ -282,7 +282,10 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
     if (status == STA_OK && atomic_load(sta_job_cancel_flag(job)))
         status = sta_fail(err, STA_ECANCELLED, "cancelled");
     if (status != STA_OK) {
-        sta_writer_abort(writer);
+        if (ingest->stopping != NULL && atomic_load(ingest->stopping))
+            sta_writer_suspend(writer);
+        else
+            sta_writer_abort(writer);
         return status;
     }
     sta_job_phase(job, "publishing");

@@ -51,9 +51,11 @@ struct sta_ingest {
     uint64_t json_bytes_per_file; /* past which a file is truncated; 0: no limit */
     bool accept_rewritten; /* a file that is rewritten while it is read is taken as it comes, and marked stale
                             */
-    struct sta_account *account; /* what the ingest holds is charged to it */
-    struct sta_growth *growth;   /* of a trace that is followed: of its files what is complete is read, and it
-                                    is no failure that there is nothing yet; NULL: all is read */
+    struct sta_account *account;  /* what the ingest holds is charged to it */
+    const _Atomic bool *stopping; /* becomes true when the daemon ends: what is done then stays for its next
+                                     start, as after a crash; NULL: never */
+    struct sta_growth *growth; /* of a trace that is followed: of its files what is complete is read, and it
+                                  is no failure that there is nothing yet; NULL: all is read */
     const struct sta_fellow_readers *readers; /* of traces of events that are not followed; NULL: none */
     struct sta_ingest_found *found;           /* filled in; NULL: not wanted */
 };

@@ -53,7 +53,7 @@ void sta_ingest_plan_fini(struct sta_ingest_plan *plan);
  */
 bool sta_ingest_plan_has(const struct sta_ingest_plan *plan, struct sta_roots *roots,
                          const struct sta_source *source);
-/** Leaves out the files that the writer has already, of an ingest that a crash ended.  Return: how many. */
+/** Leaves out the files that the writer has already, of an ingest that was interrupted.  Return: how many. */
 size_t sta_ingest_plan_skip(struct sta_ingest_plan *plan, const struct sta_writer *writer);
 /** Whether a new version is needed. */
 bool sta_ingest_plan_differs(const struct sta_ingest_plan *plan);

@@ -103,6 +103,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
         .workers = library->workers,
         .memory = library->memory,
         .account = &account,
+        .stopping = &library->stopping,
         .json_bytes_per_file = library->json_bytes_per_file,
         .readers = library->readers,
         .growth = live != NULL ? sta_live_growth(live) : NULL,

@@ -150,6 +150,8 @@ STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned wo
 STA_MUSTCHECK int sta_writer_publish(struct sta_writer *writer, struct sta_error *err);
 /** Gives up; nothing of it stays on disk. */
 void sta_writer_abort(struct sta_writer *writer);
+/** Gives up for now: what its journal has stays for sta_writer_resume; without a journal nothing does. */
+void sta_writer_suspend(struct sta_writer *writer);
 
 /* ---- reading a version */
 
@@ -255,14 +257,14 @@ STA_MUSTCHECK int sta_part_end(struct sta_writer *part, struct sta_buffer *repor
  * thread, one call at a time. */
 STA_MUSTCHECK int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report,
                                    struct sta_error *err);
-/** Writes down in a journal, from now on, what parts give.  It goes with the writer; after a crash the next
- * start keeps it and what it names. */
+/** Writes down in a journal, from now on, what parts give.  It goes with the writer, unless that is
+ * suspended; then, and after a crash, the next start keeps it and what it names. */
 STA_MUSTCHECK int sta_writer_begin_journal(struct sta_writer *writer, struct sta_error *err);
 /** Whether a source that was read is still what it was then. */
 typedef bool sta_source_test(void *context, const struct sta_source *source);
-/** Takes what a crashed writer of the same base had of parts, as far as all sources of a part are the same;
- * what is not taken is removed.  Sources that were taken are found by sta_writer_find_source.  Context:
- * before any source is added.  Return: also what a charge returns. */
+/** Takes what a writer of the same base that crashed or was suspended had of parts, as far as all sources of
+ * a part are the same; what is not taken is removed.  Sources that were taken are found by
+ * sta_writer_find_source.  Context: before any source is added.  Return: also what a charge returns. */
 STA_MUSTCHECK int sta_writer_resume(struct sta_writer *writer, sta_source_test *is_same, void *context,
                                     struct sta_error *err);
 /** Numbers of files, for a part: the first of @count.  Context: any thread. */

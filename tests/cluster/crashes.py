@@ -105,13 +105,33 @@ def done_units_are_kept(checks, scene):
         log = len(daemon.log_path.read_text())
         with again() as daemon:
             got = place.finish(daemon)
-            went_on = re.findall(r'Goes on with an ingest that a crash ended.*"files":"(\d+)"', daemon.log_path.read_text()[log:])
+            went_on = re.findall(r'Goes on with an ingest that was interrupted.*"files":"(\d+)"', daemon.log_path.read_text()[log:])
         checks.check(got == place.fresh(), f"answers after an ingest was gone on with: {what}")
         checks.equal(bool(went_on) and int(went_on[0]) > 0, what not in ("changed", "torn"), f"goes on where ranks were killed: {what}")
         whole = place.versions_files()
         place.single().stop()
         checks.equal(place.versions_files(), whole, f"files of the trace after another start: {what}")
         checks.equal(place.journals(), [], f"journals that are left: {what}")
+
+
+def units_of_an_ended_daemon_are_kept(checks, scene):
+    """a job that ends in order within an ingest (a time limit): the next start goes on from what ranks had read"""
+    place = Place(scene.folder / "stopped", 8)
+    place.change_all()
+    daemon = place.ranks()
+    slow = daemon.pid_of(2)
+    os.kill(slow, signal.SIGSTOP)  # so that the ingest cannot end
+    place.refresh(daemon)
+    wait_until(lambda: any(j.stat().st_size > HEAD + 100 for j in place.journals()), what="that a unit is in the journal")
+    daemon.signal(0, signal.SIGTERM)
+    time.sleep(0.5)
+    os.kill(slow, signal.SIGCONT)
+    checks.equal(daemon.ended(30), 0, "the job ends in order")
+    log = len(daemon.log_path.read_text())
+    with place.single() as daemon:
+        checks.check(place.finish(daemon) == place.fresh(), "answers after an ended ingest was gone on with")
+        checks.check("Goes on with an ingest that was interrupted" in daemon.log_path.read_text()[log:], "goes on where the daemon was ended")
+    checks.equal(place.journals(), [], "journals that are left")
 
 
 def tear(place):

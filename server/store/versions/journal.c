@@ -346,3 +346,12 @@ int sta_journal_append(struct sta_writer *writer, const void *report, size_t siz
     sta_buffer_fini(&content);
     return status;
 }
+
+/* Files that the journal does not name go at the next start. */
+void sta_writer_suspend(struct sta_writer *writer)
+{
+    if (writer->journal != NULL)
+        sta_writer_end(writer);
+    else
+        sta_writer_abort(writer);
+}
