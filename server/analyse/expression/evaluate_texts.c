@@ -225,9 +225,14 @@ static struct sta_recent *recent_of(struct sta_evaluator *evaluator)
     return evaluator->recent;
 }
 
-static size_t slot_of(uint64_t key)
+static struct sta_recent_slot *slot_of(struct sta_recent *recent, uint64_t key)
 {
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % STA_RECENT_SLOTS;
+    return &recent->slots[(size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % STA_RECENT_SLOTS];
+}
+
+static bool holds(const struct sta_recent_slot *slot, uint32_t tag, uint64_t key)
+{
+    return slot->tag == tag && slot->key == key;
 }
 
 static int join(struct sta_step_run *run, uint32_t a, uint32_t b, uint32_t *code)
@@ -255,16 +260,13 @@ int sta_run_concatenate(struct sta_step_run *run)
         if (a[i] == STA_NO_CODE || b[i] == STA_NO_CODE)
             continue;
         uint64_t key = (uint64_t)a[i] << 32 | b[i];
-        size_t slot = slot_of(key);
-        if (recent->slots[slot].tag != tag || recent->slots[slot].key != key) {
-            int rc = join(run, a[i], b[i], &values[i]);
-            if (rc != 0)
-                return rc;
-            recent->slots[slot].key = key;
-            recent->slots[slot].tag = tag;
-            recent->slots[slot].code = values[i];
-        }
-        values[i] = recent->slots[slot].code;
+        struct sta_recent_slot *slot = slot_of(recent, key);
+        int rc = holds(slot, tag, key) ? 0 : join(run, a[i], b[i], &values[i]);
+        if (rc != 0)
+            return rc;
+        if (!holds(slot, tag, key))
+            *slot = (struct sta_recent_slot){key, tag, values[i]};
+        values[i] = slot->code;
     }
     return 0;
 }
@@ -308,16 +310,13 @@ int sta_run_text_of(struct sta_step_run *run)
         if (of->missing != NULL && of->missing[i])
             continue;
         uint64_t key = bits_of(of, type, i);
-        size_t slot = slot_of(key);
-        if (recent->slots[slot].tag != tag || recent->slots[slot].key != key) {
-            int rc = write_text(run, type, key, &values[i]);
-            if (rc != 0)
-                return rc;
-            recent->slots[slot].key = key;
-            recent->slots[slot].tag = tag;
-            recent->slots[slot].code = values[i];
-        }
-        values[i] = recent->slots[slot].code;
+        struct sta_recent_slot *slot = slot_of(recent, key);
+        int rc = holds(slot, tag, key) ? 0 : write_text(run, type, key, &values[i]);
+        if (rc != 0)
+            return rc;
+        if (!holds(slot, tag, key))
+            *slot = (struct sta_recent_slot){key, tag, values[i]};
+        values[i] = slot->code;
     }
     return 0;
 }

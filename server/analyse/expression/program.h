@@ -48,7 +48,7 @@ struct sta_recent {
         const struct sta_dictionary *first, *second;
     } owners[STA_RECENT_OWNERS];
     uint32_t last_tag; /* 0 is no owner's */
-    struct {
+    struct sta_recent_slot {
         uint64_t key;
         uint32_t tag, code;
     } slots[STA_RECENT_SLOTS];

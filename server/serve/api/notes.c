@@ -1,105 +1,19 @@
-/* Notes on traces: a text each, with who wrote it and when, kept in the store.
+/* Notes on traces: a text each, with who wrote it and when, oldest first.
  *
- * There are few and they are small, so all of them are one value of the store, read and replaced whole,
- * oldest first.  A lock makes a change one step; the store makes it durable.  A note belongs to the id of its
- * trace, which the path decides: it outlives a refresh, and a trace that is registered again has it again. */
-#include <stdlib.h>
+ * A note belongs to the id of its trace, which the path decides: it outlives a refresh, and a trace that is
+ * registered again has it again. */
 #include <string.h>
-#include <time.h>
-#include <uv.h>
 
 #include "common/memory.h"
 #include "serve/api/body.h"
+#include "serve/api/kept_records.h"
 #include "serve/api/routes.h"
 
-#define KEPT_NAME "notes"
 #define TEXT_LENGTH 10000
 #define MOST 1000 /* of one trace */
 
-struct note {
-    char *trace, *text, *who;
-    int64_t at_us; /* also its id: no two have the same */
-};
-
-struct note_list {
-    struct note *items;
-    size_t count, capacity;
-};
-
-static uv_mutex_t lock;
-static uv_once_t once = UV_ONCE_INIT;
-
-static void make_lock(void)
-{
-    uv_mutex_init(&lock);
-}
-
-static void note_fini(struct note *note)
-{
-    free(note->trace);
-    free(note->text);
-    free(note->who);
-}
-
-static void list_fini(struct note_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        note_fini(&list->items[i]);
-    free(list->items);
-}
-
-/* ---- in the store */
-
-static char *get_text(struct sta_cursor *in)
-{
-    size_t size;
-    const char *bytes = sta_get_block(in, &size);
-    return bytes != NULL ? sta_strndup(bytes, size) : sta_strdup("");
-}
-
-static int load(struct sta_store *store, struct note_list *list, struct sta_error *err)
-{
-    char *bytes;
-    size_t size;
-    *list = (struct note_list){0};
-    int status = sta_store_recall(store, NULL, 0, KEPT_NAME, &bytes, &size, err);
-    if (status == STA_ENOTFOUND)
-        return STA_OK;
-    if (status != STA_OK)
-        return status;
-    struct sta_cursor in = {(const unsigned char *)bytes, (const unsigned char *)bytes + size, false};
-    while (in.at < in.end && !in.failed) {
-        STA_GROW(list->items, list->capacity, list->count + 1);
-        struct note *one = &list->items[list->count++];
-        one->trace = get_text(&in);
-        one->text = get_text(&in);
-        one->who = get_text(&in);
-        one->at_us = (int64_t)sta_get_u64(&in);
-    }
-    free(bytes);
-    if (!in.failed)
-        return STA_OK;
-    list_fini(list);
-    return sta_fail(err, STA_ECORRUPT, "The notes cannot be read");
-}
-
-static int keep(struct sta_store *store, const struct note_list *list, struct sta_error *err)
-{
-    struct sta_buffer out;
-    sta_buffer_init(&out);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct note *one = &list->items[i];
-        sta_put_block(&out, one->trace, strlen(one->trace));
-        sta_put_block(&out, one->text, strlen(one->text));
-        sta_put_block(&out, one->who, strlen(one->who));
-        sta_put_u64(&out, (uint64_t)one->at_us);
-    }
-    int status = sta_store_keep(store, NULL, 0, KEPT_NAME, out.data != NULL ? out.data : "", out.size, err);
-    sta_buffer_fini(&out);
-    return status;
-}
-
-/* ---- calls */
+enum { TRACE, TEXT, WHO, TEXTS };
+static const struct sta_kept_records_kind notes = {"notes", "notes", TEXTS};
 
 static int check_trace(const struct sta_call *call, struct sta_error *err)
 {
@@ -110,104 +24,102 @@ static int check_trace(const struct sta_call *call, struct sta_error *err)
     return status;
 }
 
-static void put_note(struct sta_buffer *out, const struct note *one)
+static bool is_of(const struct sta_kept_record *note, const struct sta_call *call)
+{
+    return strcmp(note->texts[TRACE], call->captures[0]) == 0;
+}
+
+/* Its time: no two have the same. */
+static void write_id(const struct sta_kept_record *note, char id[32])
+{
+    snprintf(id, 32, "%lld", (long long)note->at_us);
+}
+
+static void put_note(struct sta_buffer *out, const struct sta_kept_record *note)
 {
     char id[32];
-    snprintf(id, sizeof id, "%lld", (long long)one->at_us);
+    write_id(note, id);
     sta_put_char(out, '{');
     sta_put_member_text(out, "id", id);
-    sta_put_member_text(out, "text", one->text);
-    sta_put_member_text(out, "who", one->who);
-    sta_put_member_time(out, "time", one->at_us);
+    sta_put_member_text(out, "text", note->texts[TEXT]);
+    sta_put_member_text(out, "who", note->texts[WHO]);
+    sta_put_member_time(out, "time", note->at_us);
     sta_put_char(out, '}');
 }
 
 int sta_api_notes(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    struct note_list list;
+    struct sta_kept_records records;
     int status = check_trace(call, err);
     if (status == STA_OK)
-        status = load(call->server->options.store, &list, err);
+        status = sta_kept_records_load(call->server->options.store, &notes, &records, err);
     if (status != STA_OK)
         return status;
     const char *between = "\n";
     sta_put_text(&response->body, "{\"notes\":[");
-    for (size_t i = 0; i < list.count; i++) {
-        if (strcmp(list.items[i].trace, call->captures[0]) != 0)
+    for (size_t i = 0; i < records.count; i++) {
+        if (!is_of(&records.items[i], call))
             continue;
         sta_put_text(&response->body, between);
-        put_note(&response->body, &list.items[i]);
+        put_note(&response->body, &records.items[i]);
         between = ",\n";
     }
     sta_put_text(&response->body, "]}");
-    list_fini(&list);
+    sta_kept_records_fini(&records);
     return STA_OK;
 }
 
-static int64_t now_us(const struct note_list *list)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    const int64_t us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-    return list->count > 0 ? STA_MAX(us, list->items[list->count - 1].at_us + 1) : us;
-}
+struct change {
+    const struct sta_call *call;
+    const char *text;
+    struct sta_buffer *out;
+};
 
-static int add(struct note_list *list, const struct sta_call *call, const char *text, struct sta_error *err)
+static int add(struct sta_kept_records *records, void *context, struct sta_error *err)
 {
+    const struct change *change = context;
+    const int64_t latest = records->count > 0 ? records->items[records->count - 1].at_us : 0;
     size_t of_trace = 0;
-    for (size_t i = 0; i < list->count; i++)
-        of_trace += strcmp(list->items[i].trace, call->captures[0]) == 0;
+    for (size_t i = 0; i < records->count; i++)
+        of_trace += is_of(&records->items[i], change->call);
     if (of_trace == MOST)
         return sta_fail(err, STA_ELIMIT, "There are %d notes on this trace, as many as may be; delete some",
                         MOST);
-    STA_GROW(list->items, list->capacity, list->count + 1);
-    list->items[list->count] = (struct note){.trace = sta_strdup(call->captures[0]),
-                                             .text = sta_strdup(text),
-                                             .who = sta_strdup(sta_exchange_note(call->exchange)->user),
-                                             .at_us = now_us(list)};
-    list->count++;
+    struct sta_kept_record *note = sta_kept_records_insert(records, records->count);
+    note->texts[TRACE] = sta_strdup(change->call->captures[0]);
+    note->texts[TEXT] = sta_strdup(change->text);
+    note->texts[WHO] = sta_strdup(sta_exchange_note(change->call->exchange)->user);
+    note->at_us = STA_MAX(note->at_us, latest + 1);
+    put_note(change->out, note);
     return STA_OK;
 }
 
 int sta_api_note_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0}};
-    struct sta_store *store = call->server->options.store;
     const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
     struct sta_body body;
-    struct note_list list;
     if (check_trace(call, err) != STA_OK)
         return err->status;
     int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
-    uv_once(&once, make_lock);
-    uv_mutex_lock(&lock);
-    status = load(store, &list, err);
-    if (status == STA_OK) {
-        status = add(&list, call, body.values[0].text, err);
-        if (status == STA_OK)
-            status = keep(store, &list, err);
-        if (status == STA_OK)
-            put_note(&response->body, &list.items[list.count - 1]);
-        list_fini(&list);
-    }
-    uv_mutex_unlock(&lock);
+    struct change change = {call, body.values[0].text, &response->body};
+    status = sta_kept_records_change(call->server->options.store, &notes, add, &change, err);
     sta_body_fini(&body);
     response->status = 201;
     return status;
 }
 
-/* Takes out the note that the call names. */
-static int take_out(struct note_list *list, const struct sta_call *call, struct sta_error *err)
+static int take_out(struct sta_kept_records *records, void *context, struct sta_error *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    const struct sta_call *call = context;
+    for (size_t i = 0; i < records->count; i++) {
         char id[32];
-        snprintf(id, sizeof id, "%lld", (long long)list->items[i].at_us);
-        if (strcmp(list->items[i].trace, call->captures[0]) != 0 || strcmp(id, call->captures[1]) != 0)
+        write_id(&records->items[i], id);
+        if (!is_of(&records->items[i], call) || strcmp(id, call->captures[1]) != 0)
             continue;
-        note_fini(&list->items[i]);
-        memmove(&list->items[i], &list->items[i + 1], (--list->count - i) * sizeof *list->items);
+        sta_kept_records_remove(records, i);
         return STA_OK;
     }
     return sta_fail(err, STA_ENOTFOUND, "There is no note \"%.40s\" on this trace", call->captures[1]);
@@ -215,18 +127,6 @@ static int take_out(struct note_list *list, const struct sta_call *call, struct 
 
 int sta_api_note_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    struct sta_store *store = call->server->options.store;
-    struct note_list list;
-    uv_once(&once, make_lock);
-    uv_mutex_lock(&lock);
-    int status = load(store, &list, err);
-    if (status == STA_OK) {
-        status = take_out(&list, call, err);
-        if (status == STA_OK)
-            status = keep(store, &list, err);
-        list_fini(&list);
-    }
-    uv_mutex_unlock(&lock);
     response->status = 204;
-    return status;
+    return sta_kept_records_change(call->server->options.store, &notes, take_out, call, err);
 }
