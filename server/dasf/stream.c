@@ -1,9 +1,11 @@
 /* The stream of records, read from the store's rows.
  *
- * Rows come by time and from several workers; each says its source and its record's number there, so records
- * are put where they stood without a sort. */
+ * Rows come by time and from several workers; each says its source and its record's number there.  A first
+ * pass over these alone says where each record goes in the order of the stream, a second one puts it there:
+ * memory that nobody has used yet takes longer to get than the columns of the first pass take to read. */
 #include "dasf/stream.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "dasf/gather.h"
+#include "dasf/order.h"
 
 static const char WHAT[] = "the records of the trace";
 
@@ -42,27 +44,20 @@ struct vectors {
 #undef X
 };
 
-/* X(list, type, from counts): the kinds of records that are kept; as many as the sources' ledgers say, at
- * most */
+/* X(list, type): the kinds of records that are kept */
 #define VECTOR_LIST(X)                                                                                       \
-    X(task, struct dasf_task, events)                                                                        \
-    X(holding, struct dasf_holding, counters)                                                                \
-    X(sample, struct dasf_sample, counters)
+    X(task, struct dasf_task)                                                                                \
+    X(holding, struct dasf_holding)                                                                          \
+    X(sample, struct dasf_sample)
 
 enum {
-#define X(list, type, counted) VECTOR_##list,
+#define X(list, type) VECTOR_##list,
     VECTOR_LIST(X)
 #undef X
         VECTORS
 };
 
-/* Records of one kind, in the order in which workers met them: each claims room for those of a row group. */
-struct vector {
-    char *items;
-    size_t size, position_at; /* of an item; of its position in it */
-    size_t capacity;
-    _Atomic size_t count;
-};
+static_assert(VECTORS == DASF_KINDS, "each kind of record has its vector");
 
 struct reading {
     struct sta_dasf *dasf;
@@ -70,8 +65,9 @@ struct reading {
     struct numbers columns;
     uint32_t compute, memory, resource; /* codes of the categories */
     const struct sta_entities *entities;
-    uint64_t *places, records; /* see dasf_stream_places */
-    struct vector vectors[VECTORS];
+    uint64_t *places, records; /* by source: where its records begin; of all */
+    struct dasf_order order;
+    _Atomic uint64_t noted; /* rows whose kind is in the order */
     uint32_t *worker_names; /* by worker: code of its text + 1; written by whoever sees one */
     const struct sta_dictionary *worker_texts;
 };
@@ -145,7 +141,6 @@ struct rows_read {
     struct vectors vectors;
     const struct sta_column_values *cats, *names, *threads, *chunks;
     const struct sta_chunk *chunk_list;
-    void *next[VECTORS]; /* in the room that was claimed */
 };
 
 static struct dasf_task task_of(const struct rows_read *read, uint32_t row, uint32_t position,
@@ -186,7 +181,7 @@ static struct dasf_sample sample_of(const struct rows_read *read, uint32_t row, 
                                 .position = position};
 }
 
-/* Which vector a row of the category goes to; PILES: none. */
+/* Which vector a row of the category goes to; VECTORS: none. */
 static unsigned vector_of(const struct reading *reading, uint32_t cat)
 {
     return cat == reading->compute    ? VECTOR_task
@@ -195,17 +190,24 @@ static unsigned vector_of(const struct reading *reading, uint32_t cat)
                                       : VECTORS;
 }
 
-static int claim_rows(struct rows_read *read, const struct sta_scan_rows *rows, struct sta_error *err)
+/* A row's position in the stream.  Return: false when it is past the last. */
+static inline bool position_of(const struct rows_read *read, uint32_t row, uint64_t *position)
 {
-    size_t counts[VECTORS + 1] = {0};
-    for (uint32_t i = 0; i < rows->count; i++)
-        counts[vector_of(read->reading, read->cats->codes[sta_scan_row(rows, i)])]++;
-    for (unsigned p = 0; p < VECTORS; p++) {
-        struct vector *vector = &read->reading->vectors[p];
-        size_t first = atomic_fetch_add_explicit(&vector->count, counts[p], memory_order_relaxed);
-        if (first + counts[p] > vector->capacity)
-            return sta_fail(err, STA_ECORRUPT, "there are more records than the ledger has counted");
-        read->next[p] = vector->items + first * vector->size;
+    *position = read->reading->places[read->chunk_list[read->chunks->codes[row]].source] +
+                (uint64_t)integer_at(&read->vectors.record, row) - 1;
+    return *position < read->reading->records;
+}
+
+/* Each position is its own byte: workers do not meet, but in a damaged store. */
+static int note_row(const struct rows_read *read, uint32_t row, uint64_t *noted, struct sta_error *err)
+{
+    const unsigned vector = vector_of(read->reading, read->cats->codes[row]);
+    uint64_t position;
+    if (!position_of(read, row, &position))
+        return sta_fail(err, STA_ECORRUPT, "a record's number is past those of its file");
+    if (vector < VECTORS) {
+        __atomic_store_n(&read->reading->order.kinds[position], (uint8_t)(vector + 1), __ATOMIC_RELAXED);
+        ++*noted;
     }
     return STA_OK;
 }
@@ -213,23 +215,20 @@ static int claim_rows(struct rows_read *read, const struct sta_scan_rows *rows, 
 static int add_row(struct rows_read *read, uint32_t row, struct sta_error *err)
 {
     struct reading *reading = read->reading;
-    uint32_t cat = read->cats->codes[row];
-    uint64_t place = reading->places[read->chunk_list[read->chunks->codes[row]].source] +
-                     (uint64_t)integer_at(&read->vectors.record, row) - 1;
+    const unsigned vector = vector_of(reading, read->cats->codes[row]);
     uint32_t worker = reading->entities->thread_of_code[read->threads->codes[row]];
     uint32_t name = code_at(&read->vectors.worker, row);
-    if (place >= reading->records)
+    uint64_t position;
+    if (!position_of(read, row, &position))
         return sta_fail(err, STA_ECORRUPT, "a record's number is past those of its file");
     if (name != STA_NO_CODE) /* every worker writes the same */
         __atomic_store_n(&reading->worker_names[worker], name + 1, __ATOMIC_RELAXED);
-    switch (vector_of(reading, cat)) {
-#define X(list, type, counted)                                                                               \
-    case VECTOR_##list: {                                                                                    \
-        type *next = read->next[VECTOR_##list];                                                              \
-        *next = list##_of(read, row, (uint32_t)place, worker);                                               \
-        read->next[VECTOR_##list] = next + 1;                                                                \
-        break;                                                                                               \
-    }
+    const uint32_t place = reading->order.places[position];
+    switch (vector) {
+#define X(list, type)                                                                                        \
+    case VECTOR_##list:                                                                                      \
+        reading->dasf->list##s[place] = list##_of(read, row, (uint32_t)position, worker);                    \
+        break;
         VECTOR_LIST(X)
 #undef X
     default:
@@ -238,24 +237,45 @@ static int add_row(struct rows_read *read, uint32_t row, struct sta_error *err)
     return STA_OK;
 }
 
+/* What both passes read. */
+static int begin_rows(struct rows_read *read, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    size_t chunk_count;
+    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &read->cats, err);
+    if (status == STA_OK)
+        status = sta_column_reader_physical(rows->reader, STA_COLUMN_CHUNK, &read->chunks, err);
+    read->chunk_list = sta_snapshot_chunks(read->reading->dasf->snapshot, rows->block->segment, &chunk_count);
+    return status;
+}
+
+static int note_rows(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct reading *reading = self;
+    struct rows_read read = {.reading = reading, .vectors.record = {.type = STA_TYPE_NULL}};
+    uint64_t noted = 0;
+    (void)worker;
+    int status = begin_rows(&read, rows, err);
+    if (status == STA_OK && reading->columns.record >= 0)
+        status =
+            sta_column_reader_get(rows->reader, (uint32_t)reading->columns.record, &read.vectors.record, err);
+    for (uint32_t i = 0; i < rows->count && status == STA_OK; i++)
+        status = note_row(&read, sta_scan_row(rows, i), &noted, err);
+    atomic_fetch_add_explicit(&reading->noted, noted, memory_order_relaxed);
+    return status;
+}
+
 static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
 {
     struct reading *reading = self;
     struct rows_read read = {.reading = reading};
-    size_t chunk_count;
     (void)worker;
     int status = get_vectors(reading, rows, &read.vectors, err);
     if (status == STA_OK)
-        status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &read.cats, err);
+        status = begin_rows(&read, rows, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_NAME, &read.names, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &read.threads, err);
-    if (status == STA_OK)
-        status = sta_column_reader_physical(rows->reader, STA_COLUMN_CHUNK, &read.chunks, err);
-    read.chunk_list = sta_snapshot_chunks(reading->dasf->snapshot, rows->block->segment, &chunk_count);
-    if (status == STA_OK)
-        status = claim_rows(&read, rows, err);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++)
         status = add_row(&read, sta_scan_row(rows, i), err);
     return status;
@@ -293,63 +313,6 @@ void *dasf_alloc(struct sta_dasf *dasf, const struct sta_budget *budget, size_t 
 {
     dasf->bytes += count * size;
     return sta_account_alloc(budget->account, count + 1, size, WHAT, err);
-}
-
-static int make_vectors(struct reading *reading, struct sta_error *err)
-{
-    size_t counts[VECTORS] = {0};
-    for (size_t i = 0; i < sta_snapshot_source_count(reading->dasf->snapshot); i++) {
-        const struct sta_ledger_counts *counted = &sta_snapshot_source(reading->dasf->snapshot, i)->counts;
-#define X(list, type, field) counts[VECTOR_##list] += counted->field;
-        VECTOR_LIST(X)
-#undef X
-    }
-#define X(list, type, field)                                                                                 \
-    reading->vectors[VECTOR_##list] = (struct vector){                                                       \
-        .size = sizeof(type), .position_at = offsetof(type, position), .capacity = counts[VECTOR_##list]};
-    VECTOR_LIST(X)
-#undef X
-    for (unsigned p = 0; p < VECTORS; p++) {
-        struct vector *vector = &reading->vectors[p];
-        vector->items =
-            sta_account_alloc(reading->budget->account, vector->capacity + 1, vector->size, WHAT, err);
-        if (vector->items == NULL)
-            return err->status;
-    }
-    return STA_OK;
-}
-
-/* Copies a vector in the order of its positions.  @at: by position, zero */
-static int gather(const struct reading *reading, const struct vector *vector, uint32_t *at, void **items,
-                  size_t *count, struct sta_error *err)
-{
-    const struct dasf_gathering gathering = {
-        .items = vector->items,
-        .count = atomic_load_explicit(&vector->count, memory_order_relaxed),
-        .size = vector->size,
-        .position_at = vector->position_at,
-        .at = at,
-        .positions = reading->records,
-    };
-    *items = dasf_alloc(reading->dasf, reading->budget, gathering.count, vector->size, err);
-    return *items != NULL ? dasf_gather(&gathering, *items, count, reading->budget, err) : err->status;
-}
-
-static int gather_all(struct reading *reading, struct sta_error *err)
-{
-    struct sta_dasf *dasf = reading->dasf;
-    uint32_t *at = sta_account_calloc(reading->budget->account, reading->records + 1, sizeof *at, WHAT, err);
-    int status = at != NULL ? STA_OK : err->status;
-    void *items;
-#define X(list, type, counted)                                                                               \
-    if (status == STA_OK) {                                                                                  \
-        status = gather(reading, &reading->vectors[VECTOR_##list], at, &items, &dasf->list##_count, err);    \
-        dasf->list##s = items;                                                                               \
-    }
-    VECTOR_LIST(X)
-#undef X
-    sta_account_free(reading->budget->account, at);
-    return status;
 }
 
 /* ---- hosts and workers */
@@ -420,17 +383,57 @@ static void find_columns(struct reading *reading)
         reading->dasf->keys = sta_columns_texts(reading->dasf->columns, (uint32_t)key);
 }
 
-static int scan(struct reading *reading, struct sta_error *err)
+static int scan(struct reading *reading,
+                int (*update)(void *, unsigned, const struct sta_scan_rows *, struct sta_error *),
+                struct sta_error *err)
 {
-    struct sta_accumulator accumulator = {.self = reading, .update = read_rows};
+    struct sta_accumulator accumulator = {.self = reading, .update = update};
     struct sta_scan request = {.columns = reading->dasf->columns,
                                .from = INT64_MIN,
                                .to = INT64_MAX,
                                .accumulators = &accumulator,
                                .accumulator_count = 1};
-    int status = sta_scan_run(&request, reading->budget, err);
-    if (status == STA_OK && reading->dasf->keys != NULL)
-        reading->dasf->key_count = sta_dictionary_count(reading->dasf->keys);
+    return sta_scan_run(&request, reading->budget, err);
+}
+
+static int find_order(struct reading *reading, struct sta_error *err)
+{
+    struct sta_account *account = reading->budget->account;
+    struct dasf_order *order = &reading->order;
+    order->positions = reading->records;
+    order->kinds = sta_account_calloc(account, order->positions + 1, sizeof *order->kinds, WHAT, err);
+    if (order->kinds == NULL)
+        return err->status;
+    order->places = sta_account_alloc(account, order->positions + 1, sizeof *order->places, WHAT, err);
+    int status = order->places != NULL ? scan(reading, note_rows, err) : err->status;
+    uint64_t found = 0;
+    if (status == STA_OK)
+        status = dasf_order_find(order, reading->budget, err);
+    for (unsigned kind = 0; kind < DASF_KINDS; kind++)
+        found += order->counts[kind];
+    if (status == STA_OK && found != atomic_load(&reading->noted))
+        return sta_fail(err, STA_ECORRUPT, "two records of a file have one number");
+    return status;
+}
+
+static int read_records(struct reading *reading, struct sta_error *err)
+{
+    struct sta_dasf *dasf = reading->dasf;
+    int status = find_order(reading, err);
+#define X(list, type)                                                                                        \
+    dasf->list##_count = reading->order.counts[VECTOR_##list];                                               \
+    if (status == STA_OK) {                                                                                  \
+        dasf->list##s = dasf_alloc(dasf, reading->budget, dasf->list##_count, sizeof(type), err);            \
+        status = dasf->list##s != NULL ? STA_OK : err->status;                                               \
+    }
+    VECTOR_LIST(X)
+#undef X
+    if (status == STA_OK)
+        status = scan(reading, read_rows, err);
+    if (status == STA_OK && dasf->keys != NULL)
+        dasf->key_count = sta_dictionary_count(dasf->keys);
+    sta_account_free(reading->budget->account, reading->order.kinds);
+    sta_account_free(reading->budget->account, reading->order.places);
     return status;
 }
 
@@ -447,15 +450,9 @@ int dasf_read_stream(struct sta_dasf *dasf, const struct sta_budget *budget, str
     make_workers(dasf, reading.entities);
     find_columns(&reading);
     reading.worker_names = sta_alloc_array((size_t)dasf->worker_count + 1, sizeof *reading.worker_names);
-    int status = make_vectors(&reading, err);
-    if (status == STA_OK)
-        status = scan(&reading, err);
-    if (status == STA_OK)
-        status = gather_all(&reading, err);
+    int status = read_records(&reading, err);
     if (status == STA_OK)
         name_workers(&reading);
-    for (unsigned p = 0; p < VECTORS; p++)
-        sta_account_free(budget->account, reading.vectors[p].items);
     free(reading.worker_names);
     free(reading.places);
     return status;
