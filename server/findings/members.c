@@ -121,33 +121,39 @@ static int add_event(const struct pass *pass, struct worker *worker, const struc
     return rc;
 }
 
-static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
+static int take_events(void *self, unsigned number, const struct sta_scan_rows *rows,
+                       const struct sta_overlap_events *events, struct sta_error *err)
 {
     const struct pass *pass = self;
     struct worker *worker = &pass->workers[number];
-    struct sta_overlap_events events;
     struct sta_vector sizes = {0};
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
-    if (rc == STA_OK)
-        rc = grow(pass, worker, sta_scope_unit_count(pass->members->binding.scope), err);
+    int rc = grow(pass, worker, sta_scope_unit_count(pass->members->binding.scope), err);
     if (rc == STA_OK)
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
     const struct sta_window window = sta_overlap_window(&pass->members->request);
-    for (uint32_t i = 0; rc == STA_OK && i < events.count; i++) {
-        const uint32_t row = sta_overlap_row(&events, i), at = sizes.constant ? 0 : row;
-        const struct sta_overlap_part part = sta_part_of(window, events.ts[row], events.dur[row]);
-        if (part.outside || events.masks[row] == STA_NOT_THERE || (events.masks[row] & 1) == 0)
+    for (uint32_t i = 0; rc == STA_OK && i < events->count; i++) {
+        const uint32_t row = sta_overlap_row(events, i), at = sizes.constant ? 0 : row;
+        const struct sta_overlap_part part = sta_part_of(window, events->ts[row], events->dur[row]);
+        if (part.outside || events->masks[row] == STA_NOT_THERE || (events->masks[row] & 1) == 0)
             continue;
         const bool sized = sizes.missing == NULL || !sizes.missing[at];
         const struct found event = {
-            .ts = events.ts[row],
-            .dur = events.dur[row],
+            .ts = events->ts[row],
+            .dur = events->dur[row],
             .size = sized ? sizes.integers[at] : 0,
-            .unit = events.units[row],
-            .rank = sta_scope_unit_of_thread(pass->phases->binding.scope, events.threads[row])};
+            .unit = events->units[row],
+            .rank = sta_scope_unit_of_thread(pass->phases->binding.scope, events->threads[row])};
         rc = add_event(pass, worker, &event, part, err);
     }
     return rc;
+}
+
+static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    const struct pass *pass = self;
+    struct sta_overlap_events events;
+    int rc = sta_overlap_reader_read(pass->workers[number].reader, rows, &events, err);
+    return rc == STA_OK ? take_events(self, number, rows, &events, err) : rc;
 }
 
 /* ---- intervals of members of one rank */
@@ -277,14 +283,12 @@ static int bind(struct sta_run *run, struct pass *pass, const char *condition, s
 
 static int run_pass(struct pass *pass, struct sta_error *err)
 {
+    const struct sta_overlap_wants wants = {.take = take_interval, .context = pass, .see = take_events};
     const struct sta_accumulator accumulator = {pass, take_rows};
+    if (is_union(pass) && has_rank(pass))
+        return sta_overlap_pass(&pass->members->binding, &wants, &pass->members->results, err);
     for (unsigned w = 0; w < pass->worker_count; w++)
         pass->workers[w].reader = sta_overlap_reader_create(&pass->members->binding, w);
-    if (is_union(pass) && has_rank(pass)) {
-        struct sta_overlap_wants wants = {
-            .take = take_interval, .context = pass, .accumulators = &accumulator, .accumulator_count = 1};
-        return sta_overlap_pass(&pass->members->binding, &wants, &pass->members->results, err);
-    }
     struct sta_scan scan = sta_overlap_scan(&pass->members->request);
     scan.accumulators = &accumulator;
     scan.accumulator_count = 1;

@@ -159,6 +159,8 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
     const uint32_t units = sta_scope_unit_count(pass->binding->scope);
     if (rc == 0)
         rc = grow_units(pass, worker, units, err);
+    if (rc == 0 && pass->wants->see != NULL)
+        rc = pass->wants->see(pass->wants->context, number, rows, &events, err);
     if (rc != 0)
         return rc;
     take_events(pass, worker, &events, rows->block);
@@ -322,8 +324,6 @@ static int scan(struct pass *pass, struct sta_error *err)
     struct sta_scan scan = sta_overlap_scan(&windowed);
     scan.ordered = &sweep;
     scan.ordered_count = 1;
-    scan.accumulators = pass->wants->accumulators;
-    scan.accumulator_count = pass->wants->accumulator_count;
     return sta_scan_run(&scan, pass->binding->budget, err);
 }
 

@@ -109,14 +109,17 @@ struct sta_overlap_results {
 };
 
 /* What is wanted beside the sums. */
+/** Sees events of the pass, on worker @worker.  A failure ends the pass. */
+typedef int (*sta_overlap_see)(void *context, unsigned worker, const struct sta_scan_rows *rows,
+                               const struct sta_overlap_events *events, struct sta_error *err);
+
 struct sta_overlap_wants {
     sta_sweep_take take; /* of the intervals of the sweep; NULL: not these */
     void *context;
     const uint8_t *classes; /* by combination of sets, as of sta_sweep_options; NULL: none */
     bool idle;              /* also those in which no set is active */
     bool exposure;
-    const struct sta_accumulator *accumulators; /* that see the same rows; NULL: none */
-    size_t accumulator_count;
+    sta_overlap_see see; /* of the events that are swept; NULL: nobody */
 };
 
 /** One pass over the events of a binding's request.  sta_overlap_results_fini also after a failure. */

@@ -20,9 +20,9 @@ static void put_request(struct sta_buffer *out, const struct sta_overlap_questio
 
 static bool can_be_shared(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants)
 {
-    return binding->budget->peers != NULL && wants->take == NULL && !wants->exposure &&
-           wants->accumulator_count == 0 && binding->request->question->set_count == 0 &&
-           binding->request->call == STA_OVERLAP_TOTALS && sta_overlap_follows_threads(binding->request);
+    return binding->budget->peers != NULL && wants->take == NULL && !wants->exposure && wants->see == NULL &&
+           binding->request->question->set_count == 0 && binding->request->call == STA_OVERLAP_TOTALS &&
+           sta_overlap_follows_threads(binding->request);
 }
 
 void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_binding *binding,
