@@ -83,6 +83,23 @@ struct sta_message *sta_message_of(enum sta_message_kind kind, uint64_t subject,
     return message;
 }
 
+void sta_message_begin(struct sta_buffer *buffer)
+{
+    const struct sta_message empty = {.next = NULL};
+    sta_buffer_init(buffer);
+    sta_put(buffer, &empty, sizeof empty);
+}
+
+struct sta_message *sta_message_end(struct sta_buffer *buffer, enum sta_message_kind kind, uint64_t subject)
+{
+    if (buffer->failed)
+        return NULL;
+    const size_t size = buffer->size - sizeof(struct sta_message);
+    struct sta_message *message = (struct sta_message *)(void *)sta_buffer_take(buffer);
+    message->head = (struct sta_message_head){.kind = kind, .subject = subject, .size = size};
+    return message;
+}
+
 struct sta_cursor sta_message_cursor(const struct sta_message *message)
 {
     return (struct sta_cursor){.at = message->bytes, .end = message->bytes + message->head.size};

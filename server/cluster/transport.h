@@ -52,6 +52,10 @@ struct sta_message *sta_message_create(enum sta_message_kind kind, uint64_t subj
 /** Of the bytes of a buffer that has not failed.  NULL when memory is short. */
 struct sta_message *sta_message_of(enum sta_message_kind kind, uint64_t subject,
                                    const struct sta_buffer *bytes);
+/** For large ones: a buffer to which the bytes are put, and the message that takes them over, so that they
+ * are not copied.  Return: NULL when the buffer has failed, which then keeps them. */
+void sta_message_begin(struct sta_buffer *buffer);
+struct sta_message *sta_message_end(struct sta_buffer *buffer, enum sta_message_kind kind, uint64_t subject);
 struct sta_cursor sta_message_cursor(const struct sta_message *message);
 
 struct sta_transport;

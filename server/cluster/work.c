@@ -122,23 +122,27 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
     return status;
 }
 
+static void put_failure(struct sta_buffer *out, int status, const struct sta_error *err)
+{
+    sta_put_u32(out, (uint32_t)status);
+    sta_put_block(out, err->text, strlen(err->text));
+}
+
 /* The status, then the state or the cause. */
 static struct sta_message *answer_of(struct sta_work *work)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_buffer state, failure;
-    sta_buffer_init(&state);
-    sta_buffer_init(&failure);
-    sta_put_u32(&state, STA_OK);
-    int status = compute(work, &state, &err);
+    struct sta_buffer bytes;
+    sta_message_begin(&bytes);
+    sta_put_u32(&bytes, STA_OK);
+    int status = compute(work, &bytes, &err);
     if (status != STA_OK) {
-        sta_put_u32(&failure, (uint32_t)status);
-        sta_put_block(&failure, err.text, strlen(err.text));
+        sta_buffer_fini(&bytes);
+        sta_message_begin(&bytes);
+        put_failure(&bytes, status, &err);
     }
-    struct sta_message *answer = sta_message_of(STA_MESSAGE_PARTIAL, work->question->head.subject,
-                                                status == STA_OK ? &state : &failure);
-    sta_buffer_fini(&state);
-    sta_buffer_fini(&failure);
+    struct sta_message *answer = sta_message_end(&bytes, STA_MESSAGE_PARTIAL, work->question->head.subject);
+    sta_buffer_fini(&bytes);
     return answer;
 }
 

@@ -171,7 +171,7 @@ static void add_to_set(struct sta_list_log *log, const uint32_t *groups, const u
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
                             uint32_t count)
 {
-    STA_ASSERT(log->capacity - log->count >= count && log->width == 1);
+    STA_ASSERT(log->capacity - log->count >= count && (log->width == 1 || !log->is_set));
     if (log->is_set) {
         add_to_set(log, groups, words, count);
         return;
@@ -181,10 +181,10 @@ void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, co
         const size_t at = log->count & (STA_SEGMENT_ENTRIES - 1);
         const size_t now = STA_MIN((size_t)count, STA_SEGMENT_ENTRIES - at);
         memcpy(segment->groups + at, groups, now * sizeof *groups);
-        memcpy(segment->words + at, words, now * sizeof *words);
+        memcpy(segment->words + at * log->width, words, now * log->width * sizeof *words);
         log->count += now;
         groups += now;
-        words += now;
+        words += now * log->width;
         count -= (uint32_t)now;
     }
 }
@@ -205,13 +205,13 @@ static void scatter_segment(const struct sta_list_log *log, size_t number, const
 }
 
 static int sort_groups(const struct sta_sorted_list *sorted, uint32_t group_count, uint64_t *scratch,
-                       bool leaves_long, const _Atomic bool *cancel)
+                       size_t below, const _Atomic bool *cancel)
 {
     int rc = STA_OK;
     for (uint32_t p = 0; rc == 0 && p < group_count; p++) {
         size_t count = sorted->offsets[p + 1] - sorted->offsets[p];
         uint64_t *words = sorted->words + sorted->offsets[p] * sorted->width;
-        if (!leaves_long || count < STA_LONG_LIST)
+        if (count < below)
             rc = sta_radix_sort(words, scratch, count, sorted->width, false, cancel);
     }
     return rc;
@@ -219,7 +219,7 @@ static int sort_groups(const struct sta_sorted_list *sorted, uint32_t group_coun
 
 /* Offsets of the places, from counts; return: the largest count of those to be sorted. */
 static size_t count_places(const struct sta_list_log *log, const uint32_t *places, uint32_t group_count,
-                           bool leaves_long, size_t *offsets)
+                           size_t below, size_t *offsets)
 {
     size_t most = 0;
     size_t at = 0;
@@ -234,14 +234,14 @@ static size_t count_places(const struct sta_list_log *log, const uint32_t *place
         size_t here = offsets[p];
         offsets[p] = at;
         at += here;
-        if (!leaves_long || here < STA_LONG_LIST)
+        if (here < below)
             most = STA_MAX(most, here);
     }
     return most;
 }
 
 int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, uint32_t group_count,
-                      const struct sta_ranks *ranks, bool leaves_long, const _Atomic bool *cancel,
+                      const struct sta_ranks *ranks, size_t below, const _Atomic bool *cancel,
                       struct sta_sorted_list *sorted, struct sta_error *err)
 {
     *sorted = (struct sta_sorted_list){.width = log->width};
@@ -249,7 +249,7 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
     sorted->words = sta_array_create(log->count, log->width * sizeof *sorted->words);
     if (sorted->offsets == NULL || sorted->words == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory to sort %zu values", log->count);
-    size_t most = count_places(log, places, group_count, leaves_long, sorted->offsets);
+    size_t most = count_places(log, places, group_count, below, sorted->offsets);
     /* Scattering moves each offset to where the next group begins; so it works on the array one step to the
      * right. */
     uint64_t *scratch = sta_array_create(most, log->width * sizeof *scratch);
@@ -259,7 +259,7 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
         memcpy(next, sorted->offsets, group_count * sizeof *next);
         for (size_t s = 0; s < log->segment_count; s++)
             scatter_segment(log, s, places, ranks, next, sorted->words);
-        rc = sort_groups(sorted, group_count, scratch, leaves_long, cancel);
+        rc = sort_groups(sorted, group_count, scratch, below, cancel);
     }
     sta_free(scratch);
     sta_free(next);

@@ -52,7 +52,7 @@ STA_MUSTCHECK int sta_list_log_reserve(struct sta_list_log *log, size_t more, st
 void sta_list_log_clear(struct sta_list_log *log);
 /** Adds an entry.  Where there is no room it grows; who adds many has reserved it. */
 void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words);
-/** Adds entries of one word, for which there is room. */
+/** Adds entries for which there is room. */
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
                             uint32_t count);
 
@@ -69,12 +69,12 @@ struct sta_sorted_list {
  * sta_list_log_sort - bring a log in order
  * @places: by group, 0 .. group_count - 1
  * @ranks: TEXT: settled, and words become ranks; else NULL
- * @leaves_long: words of groups that have STA_LONG_LIST or more of them are left in any order
+ * @below: words of groups that have so many of them, or more, are left in any order
  * @cancel: asked now and then; NULL: never
  * Return: 0, STA_ENOMEM or STA_ECANCELLED.  Release with sta_sorted_list_fini also after a failure.
  */
 STA_MUSTCHECK int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places,
-                                    uint32_t group_count, const struct sta_ranks *ranks, bool leaves_long,
+                                    uint32_t group_count, const struct sta_ranks *ranks, size_t below,
                                     const _Atomic bool *cancel, struct sta_sorted_list *sorted,
                                     struct sta_error *err);
 void sta_sorted_list_fini(struct sta_sorted_list *sorted);

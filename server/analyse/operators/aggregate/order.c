@@ -252,6 +252,13 @@ static void flush_calls(struct sta_group_table *table)
     }
 }
 
+static size_t sorted_below(const struct sta_group_order *order, const struct sta_list_shape *list)
+{
+    if (order->sorts_no_lists)
+        return 0;
+    return order->selects && list->kind == STA_LIST_VALUES ? STA_LONG_LIST : SIZE_MAX;
+}
+
 static int sort_lists(struct sta_sorted_table *sorted, const struct sta_group_order *order,
                       const uint32_t *places, struct sta_error *err)
 {
@@ -260,8 +267,7 @@ static int sort_lists(struct sta_sorted_table *sorted, const struct sta_group_or
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
         const struct sta_ranks *ranks = shape->lists[l].texts != NULL ? &order->list_ranks[l] : NULL;
         rc = sta_list_log_sort(&sorted->table->logs[l], places, sorted->count, ranks,
-                               order->selects && shape->lists[l].kind == STA_LIST_VALUES, shape->cancel,
-                               &sorted->lists[l], err);
+                               sorted_below(order, &shape->lists[l]), shape->cancel, &sorted->lists[l], err);
     }
     return rc;
 }

@@ -127,10 +127,12 @@ static int unite(struct reading *reading, struct sta_error *err)
     int rc = sta_group_worker_unite(reading->worker, reading->limits, &merging, most, err);
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
         struct entries *list = &reading->lists[l];
-        const unsigned width = sta_list_width(&shape->lists[l]);
+        struct sta_list_log *log = &reading->worker->table.logs[l];
         for (uint32_t i = 0; i < list->count; i++)
-            sta_list_log_add(&reading->worker->table.logs[l], reading->worker->groups[list->groups[i]],
-                             &list->words[i * width]);
+            list->groups[i] = reading->worker->groups[list->groups[i]];
+        rc = sta_list_log_reserve(log, list->count, err);
+        if (rc == 0)
+            sta_list_log_add_words(log, list->groups, list->words, list->count);
         list->count = 0;
     }
     return rc;
@@ -209,13 +211,13 @@ static void get_entries(struct reading *reading, size_t number, uint32_t count)
     const struct sta_list_shape *list = &reading->shape->lists[number];
     struct entries *entries = &reading->lists[number];
     const unsigned width = sta_list_width(list);
-    for (uint32_t i = 0; i < count && reading->reader.status == STA_OK; i++) {
-        uint64_t *words = &entries->words[entries->count * width];
+    uint64_t *words = &entries->words[entries->count * width];
+    if (list->texts == NULL)
+        (void)sta_frame_get(&reading->reader, words, count * width * sizeof *words);
+    for (uint32_t i = 0; i < count && reading->reader.status == STA_OK; i++, words += width) {
         if (list->texts != NULL)
-            words[0] = number_among(reading, list->texts, get_text(reading));
-        else
-            (void)sta_frame_get(&reading->reader, words, width * sizeof *words);
-        if (list->texts == NULL && !is_entry(list, words[0]))
+            *words = number_among(reading, list->texts, get_text(reading));
+        else if (!is_entry(list, *words))
             sta_frame_refuse(&reading->reader, "a list holds no such value");
         entries->groups[entries->count++] = reading->rows.count - 1;
     }

@@ -192,6 +192,7 @@ static int settle(struct sta_group_finish *finish, struct sta_error *err)
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     bool runs = false;
     int rc = sta_group_order_init(&finish->order, finish->shape, err);
+    finish->order.sorts_no_lists = true;
     for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
         struct sta_group_worker *worker = finish->workers[w];
         runs = runs || worker->run_count > 0;
