@@ -10,72 +10,117 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/account.h"
 #include "common/memory.h"
 #include "store/format/segment.h"
 
-#define FILE_LIMIT ((size_t)1 << 36) /* no journal is larger */
+static const char WHAT[] = "a record of the journal of an ingest";
 
-/* A journal as a crash left it. */
+/* A journal as a crash left it, of which one record at a time is in memory. */
 struct journal {
     uint32_t number;
     char *path;
-    char *bytes;
+    int fd;
     size_t size;
-    uint64_t last, base; /* versions: published; gone on from.  0: none */
-    size_t at;           /* of the next record */
+    uint64_t last, base;         /* versions: published; gone on from.  0: none */
+    size_t at;                   /* of the next record */
+    struct sta_account *account; /* records are charged to it; NULL: not counted */
 };
 
-/* The content of the next record.  Return: false when there is none that is whole; free() it. */
-static bool next_record(struct journal *journal, char **content, size_t *size)
+struct record {
+    char *content; /* NULL: there is none that is whole */
+    size_t size;
+};
+
+static void record_fini(const struct journal *journal, struct record *record)
+{
+    if (record->content != NULL)
+        sta_account_release(journal->account, record->size);
+    free(record->content);
+}
+
+static bool read_at(const struct journal *journal, size_t at, void *bytes, size_t size)
+{
+    size_t got = 0;
+    while (got < size) {
+        const ssize_t n = pread(journal->fd, (char *)bytes + got, size - got, (off_t)(at + got));
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Return: 0, also when there is none; what a charge returns. */
+static int next_record(struct journal *journal, struct record *record, struct sta_error *err)
 {
     struct sta_disk_envelope header;
     struct sta_error ignored = STA_ERROR_INIT;
     const size_t left = journal->size - journal->at;
-    if (left < sizeof header)
-        return false;
-    memcpy(&header, journal->bytes + journal->at, sizeof header);
-    if (header.stored_size > left - sizeof header)
-        return false;
+    *record = (struct record){0};
+    if (left < sizeof header || !read_at(journal, journal->at, &header, sizeof header) ||
+        header.stored_size > left - sizeof header)
+        return STA_OK;
     const size_t whole = sizeof header + header.stored_size;
-    if (sta_envelope_get(journal->bytes + journal->at, whole, STA_ENVELOPE_JOURNAL, content, size,
-                         &ignored) != STA_OK)
-        return false;
-    journal->at += whole;
-    return true;
+    char *bytes = sta_account_alloc(journal->account, whole, 1, WHAT, err);
+    if (bytes == NULL)
+        return err->status;
+    int status = STA_OK;
+    if (read_at(journal, journal->at, bytes, whole) &&
+        sta_envelope_get(bytes, whole, STA_ENVELOPE_JOURNAL, &record->content, &record->size, &ignored) ==
+            STA_OK)
+        status = sta_account_charge(journal->account, record->size, WHAT, err);
+    sta_account_free(journal->account, bytes);
+    if (status == STA_OK && record->content != NULL)
+        journal->at += whole;
+    if (status != STA_OK)
+        free(record->content);
+    return status;
+}
+
+static struct sta_cursor cursor_of(const struct record *record)
+{
+    const unsigned char *begin = (const unsigned char *)record->content;
+    return (struct sta_cursor){.at = begin, .end = begin + record->size};
 }
 
 static bool read_head(struct journal *journal)
 {
-    char *content;
-    size_t size;
-    if (!next_record(journal, &content, &size))
+    struct record record;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (next_record(journal, &record, &ignored) != STA_OK || record.content == NULL)
         return false;
-    struct sta_cursor in = {.at = (unsigned char *)content, .end = (unsigned char *)content + size};
+    struct sta_cursor in = cursor_of(&record);
     journal->last = sta_get_u64(&in);
     journal->base = sta_get_u64(&in);
-    free(content);
+    record_fini(journal, &record);
     return !in.failed && in.at == in.end;
 }
 
 static void journal_close(struct journal *journal)
 {
-    free(journal->bytes);
+    if (journal->fd >= 0)
+        close(journal->fd);
     free(journal->path);
 }
 
 /* Return: false when there is none that can be read. */
-static bool journal_open(const char *folder, struct journal *journal)
+static bool journal_open(const char *folder, struct sta_account *account, struct journal *journal)
 {
-    struct sta_error ignored = STA_ERROR_INIT;
-    *journal = (struct journal){0};
+    struct stat file;
+    *journal = (struct journal){.account = account};
     if (!sta_find_trace_file(folder, STA_FILE_JOURNAL, &journal->number))
         return false;
     journal->path = sta_trace_file(folder, STA_FILE_JOURNAL, journal->number);
-    if (sta_file_read(journal->path, FILE_LIMIT, &journal->bytes, &journal->size, &ignored) == STA_OK &&
-        read_head(journal))
-        return true;
+    journal->fd = open(journal->path, O_RDONLY | O_CLOEXEC);
+    if (journal->fd >= 0 && fstat(journal->fd, &file) == 0) {
+        journal->size = (size_t)file.st_size;
+        if (read_head(journal))
+            return true;
+    }
     journal_close(journal);
     return false;
 }
@@ -94,27 +139,33 @@ static void name_files(struct sta_manifest *all, const struct sta_manifest *of_p
         all->counters[all->counters_count++] = of_part->counters[i];
 }
 
+static void name_files_of(const struct record *record, struct sta_manifest *manifest)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    struct sta_manifest of_part;
+    struct sta_cursor in = cursor_of(record);
+    size_t size = 0;
+    sta_get_block(&in, &size); /* what is new in the tables */
+    const char *named = sta_get_block(&in, &size);
+    if (named == NULL || sta_manifest_get(named, size, &of_part, &ignored) != STA_OK)
+        return;
+    name_files(manifest, &of_part);
+    sta_manifest_fini(&of_part);
+}
+
 void sta_journal_name_files(const char *folder, uint64_t last, struct sta_manifest *manifest)
 {
     struct journal journal;
-    char *content;
-    size_t size;
-    if (!journal_open(folder, &journal))
+    struct record record;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (!journal_open(folder, NULL, &journal))
         return;
     if (journal.last == last)
         manifest->journal_after = journal.number + 1;
-    while (journal.last == last && next_record(&journal, &content, &size)) {
-        struct sta_cursor in = {.at = (unsigned char *)content, .end = (unsigned char *)content + size};
-        struct sta_error ignored = STA_ERROR_INIT;
-        struct sta_manifest of_part;
-        size_t named_size = 0;
-        sta_get_block(&in, &named_size); /* what is new in the tables */
-        const char *named = sta_get_block(&in, &named_size);
-        if (named != NULL && sta_manifest_get(named, named_size, &of_part, &ignored) == STA_OK) {
-            name_files(manifest, &of_part);
-            sta_manifest_fini(&of_part);
-        }
-        free(content);
+    while (journal.last == last && next_record(&journal, &record, &ignored) == STA_OK &&
+           record.content != NULL) {
+        name_files_of(&record, manifest);
+        record_fini(&journal, &record);
     }
     journal_close(&journal);
 }
@@ -253,15 +304,16 @@ static int replay(struct sta_writer *writer, struct sta_cursor *record, sta_sour
 static int replay_all(struct sta_writer *writer, struct journal *journal, sta_source_test *is_same,
                       void *context, struct sta_error *err)
 {
-    int status = STA_OK;
-    char *content;
-    size_t size, end = journal->at;
-    while (status == STA_OK && next_record(journal, &content, &size)) {
-        struct sta_cursor record = {.at = (unsigned char *)content, .end = (unsigned char *)content + size};
+    struct record taken;
+    size_t end = journal->at;
+    int status;
+    while ((status = next_record(journal, &taken, err)) == STA_OK && taken.content != NULL) {
+        struct sta_cursor record = cursor_of(&taken);
         status = replay(writer, &record, is_same, context, err);
-        free(content);
-        if (status == STA_OK)
-            end = journal->at;
+        record_fini(journal, &taken);
+        if (status != STA_OK)
+            break;
+        end = journal->at;
     }
     writer->journal_size = end;
     return status == STA_ECORRUPT ? STA_OK : status;
@@ -272,7 +324,7 @@ int sta_writer_resume(struct sta_writer *writer, sta_source_test *is_same, void 
 {
     struct journal journal;
     int status = STA_OK;
-    if (!journal_open(writer->folder, &journal))
+    if (!journal_open(writer->folder, writer->account, &journal))
         return STA_OK;
     if (journal.last != writer->last_version || journal.base != writer->base_version) {
         unlink(journal.path);

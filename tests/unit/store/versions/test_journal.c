@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "../sample.h"
+#include "common/account.h"
 #include "common/buffer.h"
 #include "common/files.h"
 #include "common/memory.h"
 
 #define SOURCES 6
-#define OF_PART 2 /* the first ones: the others are read by the writer itself */
+#define HEAD_ALONE 200 /* bytes in which the first record of a journal can be read, and no other */
+#define OF_PART 2      /* the first ones: the others are read by the writer itself */
 
 static int keep_codes(void *context, struct sta_batch *batch, struct sta_error *err)
 {
@@ -166,6 +168,30 @@ Test(store_journal, a_part_whose_segment_is_damaged_is_read_again)
     cr_assert_eq(truncate(segment, 100), 0);
     free(segment);
     cr_assert_eq(finish(&left, &sample, NULL), 0);
+    scratch_close(&left);
+    sample_fini(&sample);
+}
+
+Test(store_journal, who_has_no_memory_for_it_leaves_it_to_the_next)
+{
+    struct scratch_store left;
+    struct sample sample;
+    struct sta_account account;
+    struct sta_writer *writer;
+    struct sta_error err = STA_ERROR_INIT;
+    const char *changed = NULL;
+    sample_of(&sample);
+    crash(&left, &sample, 0);
+    sta_account_init(&account, 1 << 20, "memory", NULL);
+    const struct sta_writer_options options = {.workers = 1, .memory = 1 << 20, .account = &account};
+    cr_assert_eq(sta_writer_begin(left.store, left.trace, NULL, NULL, &options, &writer, &err), STA_OK);
+    const size_t taken = sta_account_left(&account) - HEAD_ALONE;
+    cr_assert_eq(sta_account_charge(&account, taken, "", &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_writer_resume(writer, is_same, &changed, &err), STA_ELIMIT, "%s", err.text);
+    sta_account_release(&account, taken);
+    sta_writer_suspend(writer);
+    sta_account_fini(&account);
+    cr_assert_eq(finish(&left, &sample, NULL), OF_PART);
     scratch_close(&left);
     sample_fini(&sample);
 }
