@@ -54,7 +54,7 @@ PLANTS = {
     "slow_rank": plant("balance", "slow_rank", WAIT),
     "slow_process": plant("balance", "slow_process", f"slow_rank slow_host slow_file shared_time {WAIT}"),
     "slow_file": plant("balance", "slow_file", "slow_rank slow_process slow_host"),
-    "cold_epoch": plant("balance", "cold_cache", WAIT),
+    "cold_epoch": plant("balance", "cold_cache", f"slow_rank {WAIT}"),  # a cold sample takes about a compute: how long ranks wait is the noise of their reads
     "shared_size": plant("balance", "shared_size shared_time uneven_reads", "slow_rank slow_process size_mix"),
     "shared_time": plant("balance", "shared_time", "slow_rank slow_process slow_host slow_file bandwidth"),
     "uneven_reads": plant("balance", "uneven_reads"),
@@ -117,14 +117,14 @@ class Job:
     def transfer(self, rank, process, name, at, size, slow=1.0, cat="POSIX", **args):
         """one call that moves `size` bytes; when it ends"""
         took = max(1, int(self.noise(size * PER_BYTE, self.spread) * slow))
-        if self.has("patchy_storage") and size >= MIB and self.fast(rank, process):
+        if self.has("patchy_storage") and size >= MIB and self.fast(rank, process, size):
             took //= 8
         self.add(rank, process, cat, name, at, took, ret=size, **args)
         return at + took
 
-    def fast(self, rank, process):
-        """one of each seven large transfers of a process, which one is chance"""
-        left = self.drawn.setdefault((rank, process), [])
+    def fast(self, rank, process, size):
+        """one of each seven transfers of a process of a size, which one is chance: all processes have as many"""
+        left = self.drawn.setdefault((rank, process, size), [])
         if not left:
             left += self.luck.sample([True] + [False] * 6, 7)
         return left.pop()
