@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
-EXAMPLE = ["--events", "1000000", "--hosts", "2", "--ranks", "8", "--workers", "2", "--output-files", "8", "--gzip", "one"]
+EXAMPLE = ["--events", "1000000", "--hosts", "2", "--ranks", "8", "--workers", "2", "--output-files", "8", "--together", "--gzip", "one"]
 
 
 def call(base, method, path, body=None):

@@ -18,6 +18,8 @@ TRACES = {
     "faults": {"events": 20000, "faults": "all=7", "output_files": 4, "seed": 22},
     "faults-plain": {"events": 20000, "faults": "all=3", "dialect": "plain", "gzip": "many", "seed": 23},
     "faults-mixed": {"events": 20000, "faults": "all=5,long", "dialect": "mixed", "gzip": "one", "seed": 24},
+    "together": {"events": 60000, "ranks": 4, "hosts": 2, "output_files": 4, "together": True, "seed": 26},
+    "together-ai": {"events": 60000, "preset": "ai", "ranks": 4, "together": True, "seed": 27},
     "truncated": {"events": 20000, "gzip": "one", "output_files": 2, "truncate": True, "seed": 25},
 }
 LEDGER = ("files", "bytes", "json_bytes", "lines", "events", "metadata", "counters", "other", "framing", "blank", "malformed", "repaired")
@@ -52,6 +54,12 @@ def check_layer(checks, layer, wanted, name):
             checks.equal(layer[column], seconds(wanted[column + "_us"]), f"{name}: {column}")
 
 
+def check_lateness(checks, daemon, trace, name):
+    """ranks that end their steps together are late by less than a step, not by all that they lost before"""
+    finding = daemon.get(f"/api/v1/traces/{trace['id']}/findings?rule=slowest_rank")["findings"][0]
+    checks.check(finding["figures"]["r_steps"] > 20 and finding["value"] < 1, f"{name}: {finding['text']}")
+
+
 def check_trace(checks, daemon, folder, name, options):
     totals = generate(folder / name, **options)
     trace = daemon.ingest(folder / name)
@@ -67,6 +75,8 @@ def check_trace(checks, daemon, folder, name, options):
     checks.equal(list(layers), [layer["name"] for layer in totals["layers"]], f"{name}: layers")
     for wanted in totals["layers"]:
         check_layer(checks, layers[wanted["name"]], wanted, f"{name}: layer {wanted['name']}")
+    if options.get("together"):
+        check_lateness(checks, daemon, trace, name)
 
 
 def run(checks, daemon, folder):

@@ -61,6 +61,7 @@ struct options {
     double overlap; /* negative: as it comes */
     uint64_t faults[FAULTS];
     bool truncate; /* leave the last gzip file without its end */
+    bool together; /* ranks end their steps together */
 };
 
 /** Reads the command line; prints what is wrong and exits with 2. */

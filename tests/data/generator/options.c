@@ -24,6 +24,7 @@ static const char usage[] =
     "  --gzip M           none, one or many members (default none)\n"
     "  --level N          of gzip (default 6)\n"
     "  --overlap F        0 to 1: share of the samples read wholly during compute; the others wholly before\n"
+    "  --together         ranks end their steps together, as a barrier makes them; else each goes by itself\n"
     "  --faults LIST      names, each with =COUNT if not 1; all: one of each but long\n"
     "  --truncate         leave the last gzip file without its end\n"
     "  --seed N           (default 1)\n"
@@ -165,13 +166,25 @@ static void check(const struct options *options)
 
 void options_read(struct options *options, int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"events", 1, NULL, 0},       {"hosts", 1, NULL, 0},   {"ranks", 1, NULL, 0},
-        {"workers", 1, NULL, 0},      {"epochs", 1, NULL, 0},  {"files", 1, NULL, 0},
-        {"output-files", 1, NULL, 0}, {"dialect", 1, NULL, 0}, {"preset", 1, NULL, 0},
-        {"gzip", 1, NULL, 0},         {"level", 1, NULL, 0},   {"overlap", 1, NULL, 0},
-        {"faults", 1, NULL, 0},       {"seed", 1, NULL, 0},    {"threads", 1, NULL, 0},
-        {"truncate", 0, NULL, 't'},   {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"events", 1, NULL, 0},
+                                          {"hosts", 1, NULL, 0},
+                                          {"ranks", 1, NULL, 0},
+                                          {"workers", 1, NULL, 0},
+                                          {"epochs", 1, NULL, 0},
+                                          {"files", 1, NULL, 0},
+                                          {"output-files", 1, NULL, 0},
+                                          {"dialect", 1, NULL, 0},
+                                          {"preset", 1, NULL, 0},
+                                          {"gzip", 1, NULL, 0},
+                                          {"level", 1, NULL, 0},
+                                          {"overlap", 1, NULL, 0},
+                                          {"faults", 1, NULL, 0},
+                                          {"seed", 1, NULL, 0},
+                                          {"threads", 1, NULL, 0},
+                                          {"together", 0, NULL, 'g'},
+                                          {"truncate", 0, NULL, 't'},
+                                          {"help", 0, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int index, got;
     *options = (struct options){.events = 100000,
                                 .seed = 1,
@@ -192,6 +205,8 @@ void options_read(struct options *options, int argc, char **argv)
             refuse("cannot read the options");
         if (got == 't')
             options->truncate = true;
+        else if (got == 'g')
+            options->together = true;
         else
             read_option(options, names[index].name, optarg);
     }

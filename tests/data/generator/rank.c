@@ -2,7 +2,7 @@
  * exactly. */
 #include "rank.h"
 
-enum { CLOSING_COST = 64, CHECKPOINT_EVERY = 200 };
+enum { CLOSING_COST = 64, CHECKPOINT_EVERY = 200, FIRST_MEETING = 5000000 };
 
 /* The events that end the rank: two that hold everything in the ai shape, one in dlio's; an end event of each
  * hashed process. */
@@ -83,8 +83,26 @@ void rank_begin(struct rank *rank)
     close_window(rank);
 }
 
+/* Ranks begin an epoch together when the one with most steps can have ended the last: a step takes a little
+ * less than half of what it may cost, more or less of it by rank. */
+static void meet_for_epoch(struct rank *rank)
+{
+    uint64_t most =
+        rank->options->events / rank->options->ranks / rank->options->epochs * 9 / step_cost(rank) / 4;
+    if (rank->epoch == 0)
+        rank->meeting = START_TIME + FIRST_MEETING;
+    else
+        while (rank->epoch_step < most)
+            next_meeting(rank);
+    rank->epoch_step = 0;
+    if (rank->now < rank->meeting)
+        rank->now = rank->meeting;
+}
+
 static void begin_epoch(struct rank *rank)
 {
+    if (rank->options->together)
+        meet_for_epoch(rank);
     struct process *main = &rank->processes[0];
     rank->epoch_id = main->next_id++;
     rank->epoch_ts = rank->now;

@@ -4,11 +4,14 @@
 
 #include "generator.h"
 
+#define START_TIME INT64_C(1744611912981173) /* microseconds: of the first rank, about */
+
 enum {
-    SAMPLES = 4,           /* of a reader in a step */
-    PREADS_MOST = 14,      /* reads of a file */
-    TENSORS = 6,           /* writes of a checkpoint */
-    COMPUTE_TIME = 1361000 /* microseconds, typically */
+    SAMPLES = 4,            /* of a reader in a step */
+    PREADS_MOST = 14,       /* reads of a file */
+    TENSORS = 6,            /* writes of a checkpoint */
+    COMPUTE_TIME = 1361000, /* microseconds, typically */
+    INPUT_TIME = 400000     /* what a step that ranks end together leaves for its samples */
 };
 
 struct rank {
@@ -21,6 +24,8 @@ struct rank {
     int64_t now, latest;      /* the rank's clock; the latest end of its readers' start */
     uint64_t budget, written; /* events */
     unsigned epoch, step, samples_made, checkpoints;
+    unsigned epoch_step;
+    int64_t meeting; /* when ranks that go together end the current step */
     bool in_epoch, done;
     uint64_t run_id, epoch_id;
     int64_t run_ts, epoch_ts;
@@ -52,6 +57,8 @@ void fetch_sample(struct rank *rank, struct process *process, int64_t *now, uint
 /* ---- steps.c */
 
 void step(struct rank *rank);
+/** Moves the meeting to the end of the next step.  Return: what its compute takes, in all ranks alike. */
+int64_t next_meeting(struct rank *rank);
 void checkpoint(struct rank *rank);
 /** The most events that a step may take. */
 uint64_t step_cost(const struct rank *rank);

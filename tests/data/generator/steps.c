@@ -9,6 +9,15 @@ static bool is_hidden(struct rank *rank)
     return rank->count > 1 && (uint64_t)((i + 1) * share) > (uint64_t)(i * share);
 }
 
+int64_t next_meeting(struct rank *rank)
+{
+    uint64_t number = (uint64_t)rank->epoch << 32 | ++rank->epoch_step;
+    struct random shared = {mix64(rank->options->seed ^ mix64(number))};
+    int64_t compute = random_duration(&shared, COMPUTE_TIME);
+    rank->meeting += INPUT_TIME + compute;
+    return compute;
+}
+
 /* The main process' side of a step of the dlio shape; @wait: until when it waits for data, @end: when compute
  * ends. */
 static void dlio_step(struct rank *rank, int64_t wait, int64_t end)
@@ -75,7 +84,8 @@ void step(struct rank *rank)
         if (cursors[r] > wait)
             wait = cursors[r];
     }
-    end = wait + 100 + random_duration(&rank->random, COMPUTE_TIME);
+    bool together = rank->options->together;
+    end = wait + 100 + (together ? next_meeting(rank) : random_duration(&rank->random, COMPUTE_TIME));
     for (unsigned r = 0; r < readers; r++) {
         if (planted)
             cursors[r] = wait + 300;
@@ -84,6 +94,8 @@ void step(struct rank *rank)
         if (cursors[r] > end)
             end = cursors[r];
     }
+    if (together && end < rank->meeting)
+        end = rank->meeting;
     (rank->options->shape == SHAPE_AI ? ai_step : dlio_step)(rank, wait, end);
     close_window(rank);
 }

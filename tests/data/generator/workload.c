@@ -72,7 +72,7 @@ static void rank_init(struct rank *rank, const struct options *options, unsigned
                           .budget =
                               options->events / options->ranks + (number < options->events % options->ranks),
                           .random = {mix64(options->seed + UINT64_C(0x51ed270b) * number)}};
-    rank->now = INT64_C(1744611912981173) + (int64_t)random_below(&rank->random, 3000);
+    rank->now = START_TIME + (int64_t)random_below(&rank->random, 3000);
     rank->processes = allocate(rank->count, sizeof *rank->processes);
     rank->cursors = allocate(rank->count, sizeof *rank->cursors);
     rank->hidden = allocate(rank->count, sizeof *rank->hidden);
