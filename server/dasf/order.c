@@ -63,12 +63,24 @@ static void add_up(struct slices *slices, size_t count)
         slices->order->counts[kind] = sum.of[kind + 1];
 }
 
+/* Two records of one position would be written to one place, by two workers. */
+static int check_each_once(const struct dasf_order *order, struct sta_error *err)
+{
+    uint64_t found = 0;
+    for (size_t kind = 0; kind < DASF_KINDS; kind++)
+        found += order->counts[kind];
+    return found == order->noted ? STA_OK
+                                 : sta_fail(err, STA_ECORRUPT, "two records of a file have one number");
+}
+
 int dasf_order_find(struct dasf_order *order, const struct sta_budget *budget, struct sta_error *err)
 {
     const size_t count = (size_t)((order->positions + SLICE - 1) / SLICE);
     struct slices slices = {order, sta_alloc_array(count + 1, sizeof *slices.before)};
     int status = sta_tasks_run(budget, count, count_records, &slices, err);
     add_up(&slices, count);
+    if (status == STA_OK)
+        status = check_each_once(order, err);
     if (status == STA_OK)
         status = sta_tasks_run(budget, count, number_records, &slices, err);
     free(slices.before);

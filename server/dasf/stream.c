@@ -67,7 +67,6 @@ struct reading {
     const struct sta_entities *entities;
     uint64_t *places, records; /* by source: where its records begin; of all */
     struct dasf_order order;
-    _Atomic uint64_t noted; /* rows whose kind is in the order */
     uint32_t *worker_names; /* by worker: code of its text + 1; written by whoever sees one */
     const struct sta_dictionary *worker_texts;
 };
@@ -260,7 +259,7 @@ static int note_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
             sta_column_reader_get(rows->reader, (uint32_t)reading->columns.record, &read.vectors.record, err);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++)
         status = note_row(&read, sta_scan_row(rows, i), &noted, err);
-    atomic_fetch_add_explicit(&reading->noted, noted, memory_order_relaxed);
+    atomic_fetch_add_explicit(&reading->order.noted, noted, memory_order_relaxed);
     return status;
 }
 
@@ -406,14 +405,7 @@ static int find_order(struct reading *reading, struct sta_error *err)
         return err->status;
     order->places = sta_account_alloc(account, order->positions + 1, sizeof *order->places, WHAT, err);
     int status = order->places != NULL ? scan(reading, note_rows, err) : err->status;
-    uint64_t found = 0;
-    if (status == STA_OK)
-        status = dasf_order_find(order, reading->budget, err);
-    for (unsigned kind = 0; kind < DASF_KINDS; kind++)
-        found += order->counts[kind];
-    if (status == STA_OK && found != atomic_load(&reading->noted))
-        return sta_fail(err, STA_ECORRUPT, "two records of a file have one number");
-    return status;
+    return status == STA_OK ? dasf_order_find(order, reading->budget, err) : status;
 }
 
 static int read_records(struct reading *reading, struct sta_error *err)

@@ -27,13 +27,13 @@ static void check(const struct dasf_order *order)
         cr_assert_eq(order->counts[kind], counts[kind]);
 }
 
-static void find(struct dasf_order *order, unsigned workers)
+static void find(struct dasf_order *order, unsigned workers, int expected)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_account account;
     sta_account_init(&account, SIZE_MAX, "query_memory", NULL);
     const struct sta_budget budget = {.workers = workers, .account = &account};
-    cr_assert_eq(dasf_order_find(order, &budget, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(dasf_order_find(order, &budget, &err), expected, "%s", err.text);
     sta_account_close(&account);
 }
 
@@ -45,9 +45,12 @@ Test(order, says_where_records_go)
     static const uint32_t rarities[] = {1, 3, 50000};
     for (size_t r = 0; r < STA_COUNT_OF(rarities); r++)
         for (unsigned workers = 1; workers <= 3; workers++) {
-            for (size_t i = 0; i < POSITIONS; i++)
+            order.noted = 0;
+            for (size_t i = 0; i < POSITIONS; i++) {
                 order.kinds[i] = (uint8_t)(below(rarities[r]) == 0 ? 1 + below(DASF_KINDS) : DASF_NO_KIND);
-            find(&order, workers);
+                order.noted += order.kinds[i] != DASF_NO_KIND;
+            }
+            find(&order, workers, STA_OK);
             check(&order);
         }
     free(order.kinds);
@@ -57,6 +60,18 @@ Test(order, says_where_records_go)
 Test(order, has_none_of_nothing)
 {
     struct dasf_order order = {.positions = 0};
-    find(&order, 2);
+    find(&order, 2, STA_OK);
     check(&order);
+}
+
+/* Only a damaged store says so. */
+Test(order, refuses_two_of_a_position)
+{
+    uint8_t kinds[] = {1, DASF_NO_KIND, 2};
+    uint32_t places[STA_COUNT_OF(kinds)];
+    struct dasf_order order = {
+        .kinds = kinds, .places = places, .positions = STA_COUNT_OF(kinds), .noted = 3};
+    find(&order, 2, STA_ECORRUPT);
+    order.noted = 2;
+    find(&order, 2, STA_OK);
 }
