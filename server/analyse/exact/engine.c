@@ -64,9 +64,11 @@ static bool is_out_of_reach(void *context, const struct sta_block *block)
 
 /* A slice costs some steps for every thread whose long events reach into it: with many threads slices are
  * larger. */
-static size_t slice_rows(const struct sta_snapshot *snapshot)
+static size_t slice_rows(const struct sta_exact_ask *ask)
 {
-    size_t threads = sta_snapshot_entities(snapshot)->thread_count;
+    const size_t threads = sta_snapshot_entities(ask->bound->question->snapshot)->thread_count;
+    if (ask->slice_rows != 0)
+        return ask->slice_rows;
     return STA_MIN(STA_MAX(threads * 4, STA_SLICE_ROWS), STA_SLICE_ROWS * 16);
 }
 
@@ -91,7 +93,7 @@ static int scan(struct pass *pass, struct sta_time_range range, struct sta_error
     pass->intake.range = range;
     scan.skip = is_out_of_reach;
     scan.skip_context = &pass->intake;
-    scan.slice_rows = ask->slice_rows != 0 ? ask->slice_rows : slice_rows(ask->bound->question->snapshot);
+    scan.slice_rows = slice_rows(ask);
     if (ask->wants & STA_WANT_ORDER) {
         scan.ordered = &ordered;
         scan.ordered_count = 1;
@@ -237,6 +239,7 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
                                                .bins = &result->bins,
                                                .tallies = tallies,
                                                .group_count = units ? groups->group_count : 0,
+                                               .interval_spans = slice_rows(ask) / 4,
                                                .workers = sta_budget_workers(budget),
                                                .account = budget->account};
     struct pass pass = {.intake = {.ask = ask,

@@ -238,11 +238,23 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
     return rc;
 }
 
-/* ---- a interval: the part of a slice that lies in one bin */
+/* ---- an interval: a part of a slice that lies in one bin */
 
 static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t contribution)
 {
     worker->spans.items[worker->spans.count++] = (struct sta_span){.ts = ts, .te = te, .cell = contribution};
+}
+
+/* Where the interval from @from on ends, at the latest at @to.  What is open is gone through for each, so
+ * that it is not cut where less begins than is open.  @next: as in `gather`. */
+static int64_t end_of_interval(const struct sta_exact_sweep *sweep, const struct worker *worker,
+                               const struct sta_slice *slice, size_t next, int64_t from, int64_t to)
+{
+    size_t count, most = STA_MAX(sweep->options.interval_spans, 2 * worker->open.count);
+    const struct sta_span *spans = sta_slice_records(slice, &count);
+    if (most >= count - next || spans[next + most].ts <= from)
+        return to;
+    return STA_MIN(to, spans[next + most].ts);
 }
 
 /* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  @next: the next
@@ -250,10 +262,12 @@ static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t con
 static int gather(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
                   size_t *next, int64_t from, int64_t to, struct sta_error *err)
 {
-    size_t kept = 0, count;
+    size_t kept = 0, count, end = *next;
     const struct sta_span *spans = sta_slice_records(slice, &count);
+    while (end < count && spans[end].ts < to)
+        end++;
     int rc = STA_ACCOUNT_GROW(sweep->options.account, worker->spans.items, worker->spans.capacity,
-                              worker->open.count + count - *next, WHAT, err);
+                              worker->open.count + end - *next, WHAT, err);
     if (rc != 0)
         return rc;
     worker->spans.count = 0;
@@ -266,7 +280,7 @@ static int gather(struct sta_exact_sweep *sweep, struct worker *worker, const st
             worker->open.items[kept++] = farthest_end;
     }
     worker->open.count = kept;
-    for (; rc == 0 && *next < count && spans[*next].ts < to; (*next)++) {
+    for (; rc == 0 && *next < end; (*next)++) {
         const struct sta_span *span = &spans[*next];
         if (span->ts >= from)
             add_span(worker, span->ts, STA_MIN(span->te, to), span->cell);
@@ -386,7 +400,7 @@ int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, cons
         from = bin < bins->count ? STA_MAX(from, sta_bin_from(bins, bin)) : end;
         if (from >= end) /* nothing but bins without events */
             break;
-        int64_t to = STA_MIN(end, sta_bin_to(bins, bin));
+        int64_t to = end_of_interval(sweep, worker, slice, next, from, STA_MIN(end, sta_bin_to(bins, bin)));
         rc = take_interval(sweep, worker, slice, &next, bin, from, to, err);
         from = to;
     }

@@ -22,6 +22,8 @@ struct sta_exact_sweep_options {
     struct sta_tallies *tallies;
     uint32_t group_count;               /* 0: no covers */
     const struct sta_time_range *range; /* what is measured; may change between passes, to a later one */
+    size_t interval_spans; /* a slice is measured in intervals in which so many spans begin: what is built for
+                              one stays within a core's cache */
     unsigned workers;
     struct sta_account *account;
 };
