@@ -49,9 +49,10 @@ void sta_files_fini(struct sta_files *files)
 /* Whether a worker took the same thing lately. */
 static bool is_known(struct sta_files_recent *recent, struct seen seen)
 {
-    uint64_t hash = ((uint64_t)seen.key << 32 | seen.file) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ ((uint64_t)seen.bin << 32 | seen.signature)) * UINT64_C(0xd6e8feb86659fd93);
-    struct seen *last = &recent->items[hash >> 52];
+    /* Files that follow one another have places that do; one round is enough, it need not be even. */
+    const uint32_t rest = seen.key + seen.bin * 3;
+    const uint32_t hash = seen.file + rest * UINT32_C(0x9e3779b1) + seen.signature * UINT32_C(0x85ebca6b);
+    struct seen *last = &recent->items[hash % RECENT];
     if (last->file == seen.file && last->key == seen.key && last->signature == seen.signature &&
         last->bin == seen.bin)
         return true;
