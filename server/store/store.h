@@ -70,7 +70,6 @@ void sta_store_count_in(struct sta_store *store, struct sta_account *account);
 /** Drops kept columns that were used longest ago until about so many bytes are free.  Return: how many are.
  */
 size_t sta_store_shrink(struct sta_store *store, size_t bytes);
-const char *sta_store_path(const struct sta_store *store);
 
 /** Copies of all entries, by creation then id; free with sta_trace_entry_fini each and free(). */
 struct sta_trace_entry *sta_store_list(struct sta_store *store, size_t *count);

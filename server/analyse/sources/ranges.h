@@ -15,12 +15,6 @@ struct sta_time_range {
 
 #define STA_ALL_TIME ((struct sta_time_range){INT64_MIN, INT64_MAX})
 
-/** Whether an event that starts at @ts belongs to the range. */
-static inline bool sta_time_range_owns(const struct sta_time_range *range, int64_t ts)
-{
-    return ts >= range->from && (ts < range->to || range->to == INT64_MAX);
-}
-
 /** Whether events of a row group may reach into the range. */
 static inline bool sta_time_range_meets(const struct sta_time_range *range, const struct sta_block *block)
 {

@@ -310,8 +310,3 @@ void sta_store_close(struct sta_store *store)
     free(store->path);
     free(store);
 }
-
-const char *sta_store_path(const struct sta_store *store)
-{
-    return store->path;
-}
