@@ -305,12 +305,6 @@ static int take_busy(void *self, unsigned number, const void *scanned, struct st
 
 /* ---- slices */
 
-static int nothing(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    (void)self, (void)worker, (void)slice, (void)err;
-    return STA_OK;
-}
-
 static int walk_slice(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
     return sta_access_walk_slice(((const struct pass *)self)->walk, worker, slice, err);
@@ -391,8 +385,8 @@ static int run_pass(struct pass *pass, struct sta_error *err)
         pass->workers[w]->reader = sta_overlap_reader_create(&pass->access->binding, w);
     }
     const struct sta_ordered_consumer consumers[] = {
-        {pass, sizeof(struct sta_access_record), take_rows, nothing, walk_slice, find_extents, NULL},
-        {pass, sizeof(struct busy_record), take_busy, nothing, unite_busy, nothing, NULL}};
+        {pass, sizeof(struct sta_access_record), take_rows, NULL, walk_slice, find_extents, NULL},
+        {pass, sizeof(struct busy_record), take_busy, NULL, unite_busy, NULL, NULL}};
     struct sta_scan scan = sta_overlap_scan(&pass->access->request);
     scan.ordered = consumers;
     scan.ordered_count = STA_COUNT_OF(consumers);

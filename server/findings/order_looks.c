@@ -1,9 +1,10 @@
-/* One pass in order of time, with two consumers: by rank for gaps, by thread for jumps and repeated events.
+/* One pass in order of time, rank by rank: gaps are those of the rank, jumps and repeated events those of its
+ * threads.
  *
- * Equal events have equal starts, so they are in the same slice, next to each other in their thread; they are
- * told apart by a hash of 64 bits over all their columns.  Reading all arguments costs more than the rest of
- * the pass, and most traces repeat nothing: the first pass hashes what is cheap to read, and only when two
- * events agree in that, another pass hashes everything. */
+ * Equal events have equal starts, so they are in the same slice, next to each other but for events of the
+ * rank's other threads; they are told apart by a hash of 64 bits over thread and all columns.  Reading all
+ * arguments costs more than the rest of the pass, and most traces repeat nothing: the first pass hashes what
+ * is cheap to read, and only when two events agree in that, another pass hashes everything. */
 #include "findings/order_looks.h"
 
 #include <stdlib.h>
@@ -15,18 +16,22 @@
 static const char WHAT[] = "the order of events";
 #define JUMP_US 1000
 
-struct rank_record {
-    int64_t ts, from, to;
-};
-struct thread_record {
-    int64_t ts, from, to;
-    uint64_t hash; /* 0: the event covers nothing */
+struct record {
+    int64_t ts, from, to; /* from, to: cut to the window */
+    uint64_t hash;        /* 0: the event covers nothing */
+    uint32_t thread, unused;
 };
 
 /* Of a rank. */
 struct gap {
     int64_t covered; /* INT64_MIN: no event yet */
     int64_t from, to;
+};
+
+/* An event that begins with others. */
+struct opening {
+    uint32_t thread;
+    int64_t to;
 };
 
 /* Ends of a thread's open events, the latest first. */
@@ -43,6 +48,8 @@ struct worker {
     int64_t lasting, repeated, copies;
     uint64_t *sorted;
     size_t sorted_capacity;
+    struct opening *openings;
+    size_t opening_capacity;
     char padding[64]; /* a cache line of its own */
 };
 
@@ -130,78 +137,51 @@ static uint32_t list_rows(const struct pass *pass, struct worker *worker,
     return listed;
 }
 
-static int give(const struct pass *pass, unsigned number, const struct sta_scan_rows *rows, bool by_thread,
-                struct sta_ordered_out *out, struct sta_error *err)
+static int take_events(void *self, unsigned number, const void *context, struct sta_ordered_out *out,
+                       struct sta_error *err)
 {
+    const struct pass *pass = self;
+    const struct sta_scan_rows *rows = context;
     struct worker *worker = pass->workers[number];
     const struct sta_window window = sta_overlap_window(&pass->request);
     struct sta_overlap_events events;
     struct sta_ordered_part part = {0};
     int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
-    if (rc == STA_OK && by_thread)
+    if (rc == STA_OK)
         rc = hash_rows(pass, rows, worker->hashes, err);
     if (rc != STA_OK)
         return rc;
     const struct sta_ordered_rows ordered = {.rows = worker->rows,
                                              .count = list_rows(pass, worker, &events),
                                              .ts = events.ts,
-                                             .units = by_thread ? events.units : worker->ranks,
-                                             .unit_limit =
-                                                 by_thread ? pass->thread_count : pass->phases->rank_count};
+                                             .units = worker->ranks,
+                                             .unit_limit = pass->phases->rank_count};
     do {
         rc = sta_ordered_place(out, &ordered, &part, err);
         for (uint32_t i = part.first; rc == STA_OK && i < part.end; i++) {
-            const uint32_t row = worker->rows[i], unit = ordered.units[row];
+            const uint32_t row = worker->rows[i], thread = events.units[row];
             const struct sta_overlap_part cut = sta_part_of(window, events.ts[row], events.dur[row]);
-            if (by_thread)
-                ((struct thread_record *)part.records)[part.next[unit]++] = (struct thread_record){
-                    events.ts[row], cut.from, cut.to, events.dur[row] > 0 ? worker->hashes[row] | 1 : 0};
-            else
-                ((struct rank_record *)part.records)[part.next[unit]++] =
-                    (struct rank_record){events.ts[row], cut.from, cut.to};
+            const uint64_t hash = events.dur[row] > 0 ? mix(worker->hashes[row], thread) | 1 : 0;
+            ((struct record *)part.records)[part.next[worker->ranks[row]]++] = (struct record){
+                .ts = events.ts[row], .from = cut.from, .to = cut.to, .hash = hash, .thread = thread};
         }
     } while (rc == STA_OK && part.first < part.end);
     return rc;
 }
 
-static int take_of_ranks(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
-                         struct sta_error *err)
-{
-    return give(self, worker, rows, false, out, err);
-}
-
-static int take_of_threads(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
-                           struct sta_error *err)
-{
-    return give(self, worker, rows, true, out, err);
-}
-
-static int nothing(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    (void)self, (void)worker, (void)slice, (void)err;
-    return STA_OK;
-}
-
 /* ---- gaps */
 
 /* An event that covers nothing ends a gap as well. */
-static int carry_gaps(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+static void carry_gap(struct gap *gap, const struct record *records, size_t count, int64_t tick)
 {
-    const struct pass *pass = self;
-    (void)worker, (void)err;
-    for (size_t u = 0; u < slice->unit_count; u++) {
-        struct gap *gap = &pass->gaps[slice->units[u].unit];
-        const struct rank_record *records = slice->units[u].records;
-        for (size_t i = 0; i < slice->units[u].count; i++) {
-            const int64_t to = STA_MAX(records[i].to, records[i].from + pass->tick);
-            if (gap->covered != INT64_MIN && records[i].from - gap->covered > gap->to - gap->from) {
-                gap->from = gap->covered;
-                gap->to = records[i].from;
-            }
-            gap->covered = STA_MAX(gap->covered, to);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t to = STA_MAX(records[i].to, records[i].from + tick);
+        if (gap->covered != INT64_MIN && records[i].from - gap->covered > gap->to - gap->from) {
+            gap->from = gap->covered;
+            gap->to = records[i].from;
         }
+        gap->covered = STA_MAX(gap->covered, to);
     }
-    return STA_OK;
 }
 
 /* ---- jumps */
@@ -229,42 +209,43 @@ static int open_event(struct pass *pass, struct stack *stack, int64_t from, int6
     return push(pass, stack, to, err);
 }
 
-/* Events of equal start: the longest first. */
-static int open_run(struct pass *pass, struct stack *stack, const struct thread_record *records, size_t count,
+/* By thread, the longest first. */
+static int compare_openings(const void *a, const void *b)
+{
+    const struct opening *x = a, *y = b;
+    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread)
+                                  : (x->to < y->to) - (x->to > y->to);
+}
+
+/* Events of equal start. */
+static int open_run(struct pass *pass, struct worker *worker, const struct record *records, size_t count,
                     struct sta_error *err)
 {
-    int rc = STA_OK;
-    int64_t below = INT64_MAX;
     if (count == 1)
-        return open_event(pass, stack, records[0].from, records[0].to, err);
-    for (size_t left = count; left > 0 && rc == STA_OK;) {
-        int64_t longest = INT64_MIN;
-        for (size_t i = 0; i < count; i++)
-            if (records[i].to < below)
-                longest = STA_MAX(longest, records[i].to);
-        for (size_t i = 0; i < count && rc == STA_OK; i++)
-            if (records[i].to == longest) {
-                rc = open_event(pass, stack, records[i].from, records[i].to, err);
-                left--;
-            }
-        below = longest;
-    }
+        return open_event(pass, &pass->stacks[records->thread], records->from, records->to, err);
+    int rc = STA_ACCOUNT_GROW(pass->account, worker->openings, worker->opening_capacity, count, WHAT, err);
+    for (size_t i = 0; i < count && rc == STA_OK; i++)
+        worker->openings[i] = (struct opening){records[i].thread, records[i].to};
+    if (rc == STA_OK)
+        qsort(worker->openings, count, sizeof *worker->openings, compare_openings);
+    for (size_t i = 0; i < count && rc == STA_OK; i++)
+        rc = open_event(pass, &pass->stacks[worker->openings[i].thread], records->from,
+                        worker->openings[i].to, err);
     return rc;
 }
 
-static int carry_threads(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+static int carry(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
     struct pass *pass = self;
     int rc = STA_OK;
-    (void)worker;
     for (size_t u = 0; u < slice->unit_count && rc == STA_OK; u++) {
-        struct stack *stack = &pass->stacks[slice->units[u].unit];
-        const struct thread_record *records = slice->units[u].records;
+        const struct record *records = slice->units[u].records;
         const size_t count = slice->units[u].count;
+        carry_gap(&pass->gaps[slice->units[u].unit], records, count, pass->tick);
         for (size_t i = 0, end; i < count && rc == STA_OK; i = end) {
             for (end = i + 1; end < count && records[end].from == records[i].from;)
                 end++;
-            rc = open_run(pass, stack, records + i, end - i, err);
+            rc = open_run(pass, pass->workers[number], records + i, end - i, err);
         }
     }
     return rc;
@@ -278,7 +259,7 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int count_run(const struct pass *pass, struct worker *worker, const struct thread_record *records,
+static int count_run(const struct pass *pass, struct worker *worker, const struct record *records,
                      size_t count, struct sta_error *err)
 {
     size_t listed = 0;
@@ -304,13 +285,13 @@ static int count_run(const struct pass *pass, struct worker *worker, const struc
     return STA_OK;
 }
 
-static int measure_threads(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
+static int measure_repeated(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
     const struct pass *pass = self;
     struct worker *worker = pass->workers[number];
     int rc = STA_OK;
     for (size_t u = 0; u < slice->unit_count && rc == STA_OK; u++) {
-        const struct thread_record *records = slice->units[u].records;
+        const struct record *records = slice->units[u].records;
         const size_t count = slice->units[u].count;
         for (size_t i = 0, end; i < count && rc == STA_OK; i = end) {
             for (end = i + 1; end < count && records[end].ts == records[i].ts;)
@@ -359,6 +340,7 @@ static void pass_fini(struct pass *pass)
     for (unsigned w = 0; w < pass->worker_count && pass->workers[w] != NULL; w++) {
         sta_overlap_reader_destroy(pass->workers[w]->reader);
         sta_account_free(pass->account, pass->workers[w]->sorted);
+        sta_account_free(pass->account, pass->workers[w]->openings);
         free(pass->workers[w]);
     }
     for (uint32_t t = 0; pass->stacks != NULL && t < pass->thread_count; t++)
@@ -409,13 +391,14 @@ static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool w
                         .tick = run->ticks_per_us};
     pass.workers = sta_alloc_array(pass.worker_count, sizeof *pass.workers);
     int rc = pass_init(run, &pass, err);
-    const struct sta_ordered_consumer consumers[] = {
-        {&pass, sizeof(struct thread_record), take_of_threads, nothing, whole ? nothing : carry_threads,
-         measure_threads, NULL},
-        {&pass, sizeof(struct rank_record), take_of_ranks, nothing, carry_gaps, nothing, NULL}};
+    const struct sta_ordered_consumer consumer = {.self = &pass,
+                                                  .record = sizeof(struct record),
+                                                  .take = take_events,
+                                                  .carry = whole ? NULL : carry,
+                                                  .measure = measure_repeated};
     struct sta_scan scan = sta_overlap_scan(&pass.request);
-    scan.ordered = consumers;
-    scan.ordered_count = whole ? 1 : STA_COUNT_OF(consumers);
+    scan.ordered = &consumer;
+    scan.ordered_count = 1;
     if (rc == STA_OK)
         rc = sta_scan_run(&scan, run->budget, err);
     if (rc == STA_OK)

@@ -114,8 +114,7 @@ struct sta_ordered_consumer {
     /** Gives the records of a block.  @rows: as the pass's reader has left them. */
     int (*take)(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
                 struct sta_error *err);
-    sta_ordered_step prepare, carry, measure;
-    sta_ordered_step settle; /* NULL: nothing is to be exchanged after measuring */
+    sta_ordered_step prepare, carry, measure, settle; /* NULL: there is nothing to do */
 };
 
 /* ---- the pass */
