@@ -41,9 +41,18 @@ export function go(change, { base = here(), replace = false } = {}) {
 
 /** Goes to an address made by link(). */
 export function visit(address, replace = false) {
-    if (address === location.search) return;
+    if (write(address, replace)) tell();
+}
+
+/** Puts into the address what is shown already: nothing is drawn anew. */
+export function note(change) {
+    write(link(change), true);
+}
+
+function write(address, replace) {
+    if (address === location.search) return false;
     history[replace ? 'replaceState' : 'pushState'](null, '', address === '?' ? location.pathname : address);
-    tell();
+    return true;
 }
 
 const kinds = new Map();

@@ -450,7 +450,28 @@ async function coarseBeforeLanes(page, daemon) {
     assert.equal(await coarse.isVisible(), false);
 }
 
+/** The address tells the view once it has come to rest; what is drawn already stays. */
+async function firstViewIsDrawnOnce(page, daemon) {
+    await page.addInitScript(() => {
+        const write = history.replaceState.bind(history);
+        history.replaceState = (state, title, address) => {
+            const tabs = document.querySelector('.tl-tabs');
+            if (String(address).includes('view=')) Object.assign(window, { drawn: tabs.firstElementChild });
+            write(state, title, address);
+        };
+    });
+    await openTimeline(page, daemon);
+    await inAddress(page, 'view');
+    assert.equal(
+        await page.evaluate(
+            () => document.querySelector('.tl-tabs').firstElementChild === /** @type {any} */ (window).drawn,
+        ),
+        true,
+    );
+}
+
 export const tests = [
+    { name: 'timeline: the first view is drawn once', body: firstViewIsDrawnOnce },
     { name: 'timeline: a coarse picture until the lanes are there', body: coarseBeforeLanes },
     { name: 'timeline: the slowest call is found, seen in its context, and shared', body: slowestIsFoundAndShared },
     { name: 'timeline: keys move, find and walk', body: keysMove },

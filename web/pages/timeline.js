@@ -23,7 +23,7 @@ import { timelineStage } from '../parts/timeline_stage.js';
 import { colorBy, findCondition, nextColor, timelineSearch, timelineTools } from '../parts/timeline_tools.js';
 import { opened, treeOf, usuallyOpen, withBelow } from '../parts/timeline_tree.js';
 import { tracePage } from '../parts/trace_page.js';
-import { go, here } from '../state.js';
+import { go, here, note } from '../state.js';
 
 export const title = 'Timeline';
 
@@ -336,9 +336,13 @@ function timelinePicture(trace, bar) {
         };
     }
 
+    /** The view that the page opened with, the whole trace, is in the drawer already. */
     function onView(view) {
+        const isDrawn = place.view === undefined && !shown.selection && view.from <= 0 && view.to >= known.end;
         written = viewWords(view, known.perSecond);
-        go({ view: written }, { replace: true });
+        if (!isDrawn) return go({ view: written }, { replace: true });
+        note({ view: written });
+        place = here();
     }
 
     const toggledList = (list, id) => (list.includes(id) ? list.filter((one) => one !== id) : [...list, id]).join(',');
