@@ -43,6 +43,8 @@ export function grid() {
     let active = 0,
         shown = '',
         frame = 0,
+        sight = 0 /* size of the scroller as the browser last told it, px: to ask costs a layout */,
+        wide = 0,
         reading = null /* the source that a page is read of */,
         closed = false;
 
@@ -54,10 +56,16 @@ export function grid() {
         },
     });
     const resize = new ResizeObserver(() => {
+        look();
         if (view) draw();
     });
     resize.observe(scroller);
     body.addEventListener('keydown', walk);
+
+    function look() {
+        sight = scroller.clientHeight;
+        wide = scroller.clientWidth;
+    }
 
     /** @param {GridView} next */
     function update(next) {
@@ -85,13 +93,14 @@ export function grid() {
         );
         scroller.style.setProperty('--rows', String(next.source.count));
         shown = '';
-        if (!sameColumns) measure();
+        if (wide === 0) look();
+        if (!sameColumns && wide > 0) measure();
         draw();
     }
 
     /** Holds the widths that the browser gives to the first rows, or gave them when they were shown before. */
     function measure() {
-        const shape = `${scroller.clientWidth} ${view.columns.map(({ key }) => key).join()}`,
+        const shape = `${wide} ${view.columns.map(({ key }) => key).join()}`,
             known = measured.get(view.source.answer) ?? {};
         const cells = known[shape] ?? layOut();
         if (cells.every((width) => width === 0)) return; /* not in the page yet */
@@ -119,8 +128,8 @@ export function grid() {
 
     function draw() {
         if (closed || !view) return;
-        if (!table.classList.contains('fixed') && scroller.clientWidth > 0) measure();
-        const { first, last, above, below } = list.window(AHEAD);
+        if (!table.classList.contains('fixed') && wide > 0) measure();
+        const { first, last, above, below } = list.window(sight, AHEAD);
         const picture = `${first} ${last} ${above} ${view.source.here}`;
         if (picture === shown) return;
         shown = picture;

@@ -22,6 +22,7 @@ export function tallList(scroller, row, { head, moved }) {
     const factor = () => Math.max(1, (count * row - inSight()) / Math.max(1, height() - inSight()));
 
     function moveTo(to) {
+        if (to === 0 && position === 0 && told === 0) return moved(); /* there already, without a layout */
         position = Math.max(0, Math.min(to, count * row - inSight()));
         scroller.scrollTop = position / factor();
         told = scroller.scrollTop;
@@ -60,15 +61,17 @@ export function tallList(scroller, row, { head, moved }) {
         position: () => position,
         inSight,
         /**
-         * The rows to draw, and the empty space above and below them.
+         * The rows to draw, and the empty space above and below them.  Asks the browser for nothing, which would
+         * have to lay out all that changed first.
+         * @param {number} sight  height of the scroller
          * @param {number} ahead  rows beside those in sight
          */
-        window(ahead) {
-            const top = scroller.scrollTop;
+        window(sight, ahead) {
+            const top = told;
             const first = Math.max(0, Math.floor(position / row) - ahead, Math.ceil((position - top) / row));
             const above = top + first * row - position,
                 room = Math.floor((height() - above) / row);
-            const last = Math.min(count, Math.ceil((position + scroller.clientHeight) / row) + ahead, first + room);
+            const last = Math.min(count, Math.ceil((position + sight) / row) + ahead, first + room);
             return { first, last, above, below: height() - above - (last - first) * row };
         },
     };
