@@ -45,20 +45,23 @@ function watching([quiet, limit]) {
                     if (startTime >= start - 1) longest = Math.max(longest, duration);
             });
             tasks.observe({ entryTypes: ['longtask'] });
+            let changed = new Map(); // element -> when; looked at later, since to ask where one is takes long
             const changes = new MutationObserver((all) => {
-                const now = performance.now(),
-                    seen = ({ target }) => target.getBoundingClientRect().top < innerHeight;
-                if (all.some(seen)) last = now;
+                const now = performance.now();
+                for (const { target } of all) changed.set(target, now);
             });
             changes.observe(document.body, { childList: true, subtree: true });
             const look = () => {
+                for (const [element, when] of changed)
+                    if (element.getBoundingClientRect().top < innerHeight) last = Math.max(last, when);
+                changed = new Map();
                 const waits = document.querySelector('main .outdated, main .skeleton');
                 const now = performance.now();
                 if ((!waits && last > start && now - last > quiet) || now - start > limit) {
                     tasks.disconnect();
                     changes.disconnect();
                     resolve({ settled: last - start, longest });
-                } else setTimeout(look, 10);
+                } else setTimeout(look, 50);
             };
             act?.();
             look();
@@ -127,10 +130,12 @@ async function brushes(page) {
 
 async function groupings(page) {
     let longest = 0;
-    for (const where of ['layer', 'flat'])
+    for (const where of ['layer', 'flat']) {
+        await go(page, { page: where });
         for (let round = 0; round < 2; round++)
             for (const by of ['process', 'file_name', 'func_name', 'time_range'])
                 longest = Math.max(longest, (await go(page, { page: where, by })).longest);
+    }
     return longest;
 }
 
