@@ -10,7 +10,7 @@ import { isReady, runsBar, runsOf } from '../parts/compare_runs.js';
 import { scaleOf } from '../parts/compare_scale.js';
 import { compareSeries } from '../parts/compare_series.js';
 import { compareTiles } from '../parts/compare_tiles.js';
-import { field, questionOf } from '../parts/control_bar.js';
+import { field, filtersField, questionOf } from '../parts/control_bar.js';
 import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
 import { empty, failedFilter, failure, waiting } from '../parts/notice.js';
@@ -124,19 +124,7 @@ export function open(host, place) {
                     presets.map(({ name }) => h('option', { value: name, selected: name === preset }, name)),
                 ),
             ),
-            field(
-                'Preset filters',
-                h(
-                    'select',
-                    {
-                        id: 'filters',
-                        title: "The preset's filters leave out files and functions that say nothing about the job",
-                        onchange: (event) => go({ filters: event.target.value }),
-                    },
-                    h('option', { value: '', selected: now.filters !== 'off' }, 'on'),
-                    h('option', { value: 'off', selected: now.filters === 'off' }, 'off'),
-                ),
-            ),
+            filtersField(now),
             h('div', { class: 'field' }, h('span', {}, 'Time range'), rangeControl(now, end)),
         );
         filter.update(now.filter ?? '');

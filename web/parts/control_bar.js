@@ -133,20 +133,7 @@ export function controlBar({ without = [] } = {}) {
         refill(
             panel,
             has('granularity') && field('Granularity', granularitySelect(place, granularity, span)),
-            has('filters') &&
-                field(
-                    'Preset filters',
-                    h(
-                        'select',
-                        {
-                            id: 'filters',
-                            title: "The preset's filters leave out files and functions that say nothing about the job",
-                            onchange: (event) => go({ filters: event.target.value }),
-                        },
-                        h('option', { value: '', selected: place.filters !== 'off' }, 'on'),
-                        h('option', { value: 'off', selected: place.filters === 'off' }, 'off'),
-                    ),
-                ),
+            has('filters') && filtersField(place),
             has('semantics') &&
                 h(
                     'div',
@@ -190,6 +177,21 @@ function viewWords(place, granularity, has) {
 /** A control with its name above. */
 export function field(label, control) {
     return h('div', { class: 'field' }, h('label', { for: control.id }, label), control);
+}
+
+/** Whether the preset's filters hold: the key `filters` of the address. */
+export function filtersField(place) {
+    const control = h(
+        'select',
+        {
+            id: 'filters',
+            title: "The preset's filters leave out files and functions that say nothing about the job",
+            onchange: (event) => go({ filters: event.target.value }),
+        },
+        h('option', { value: '', selected: place.filters !== 'off' }, 'on'),
+        h('option', { value: 'off', selected: place.filters === 'off' }, 'off'),
+    );
+    return field('Preset filters', control);
 }
 
 function granularitySelect(place, granularity, span) {
