@@ -76,10 +76,24 @@ function clockFace(seconds, step) {
     return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${rest}`;
 }
 
+/** A moment of a time that ends at @last, with the digits that tell it from one @step later: past ten minutes as a
+ * clock shows it, "3:31:40". */
+export function instantIn(seconds, last, step) {
+    return last > LONG && seconds >= 0 ? clockFace(seconds, step) : instant(seconds, step);
+}
+
 /** A part of the job from one moment to another; past ten minutes as a clock has it, "0:16:40 \u2013 0:18:20 h". */
 export function range(from, to, step = 1e-6) {
     if (to > LONG && from >= 0) return `${clockFace(from, step)} \u2013 ${clockFace(to, step)}${THIN}h`;
     return `${instant(from, step).slice(0, -2)} \u2013 ${instant(to, step)}`;
+}
+
+/* Distances of ticks that a clock has, in seconds. */
+const CLOCK_STEPS = [1, 2, 5, 10, 20, 30].flatMap((count) => [60 * count, 3600 * count]).sort((a, b) => a - b);
+
+/** The distance of ticks, in seconds, that is at least @wanted. */
+export function clockStep(wanted) {
+    return CLOCK_STEPS.find((step) => step >= wanted) ?? 360000 * Math.ceil(wanted / 360000);
 }
 
 /** From ten minutes on, as a clock has it: "16 min 40 s", "3 h 31 min"; from a hundred hours on "250 h". */

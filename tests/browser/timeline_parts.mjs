@@ -2,6 +2,7 @@
  * lanes, frames. */
 
 import assert from 'node:assert/strict';
+import { instantIn } from '../../web/format.js';
 import { callTree, frameAt, framesOf, mergedTrees, nodeAt } from '../../web/parts/flame_layout.js';
 import { boxAt, noTexts, tileOfEvents } from '../../web/parts/timeline_boxes.js';
 import {
@@ -9,6 +10,7 @@ import {
     fitted,
     panned,
     resolutionOf,
+    rulerOf,
     tilesOf,
     viewOf,
     viewWords,
@@ -40,6 +42,18 @@ async function scalesHold() {
     assert.deepEqual(fitted({ from: 9990, to: 10000 }, 1e4, 0), { from: 9990, to: 10000 });
     assert.deepEqual(viewOf(viewWords(view, 1e6), 1e6), view);
     assert.equal(viewOf('2,1', 1e6), null);
+}
+
+/** A long job has whole minutes and hours below it, and says them as all its other times. */
+async function rulerHasClockTimes() {
+    const hours = rulerOf({ from: 0, to: 4 * 3600e6 }, 1e6, 1100);
+    assert.equal(hours.step, 1800, 'half an hour, not 2 000 s');
+    assert.equal(instantIn(hours.times[3], 4 * 3600, hours.step), '1:30:00');
+    const near = rulerOf({ from: 5400e6, to: 5400e6 + 100 }, 1e6, 1100);
+    assert.equal(instantIn(near.times[1], 5400.0001, near.step), '1:30:00.00001');
+    const short = rulerOf({ from: 0, to: 300e6 }, 1e6, 1100);
+    assert.equal(short.step, 50);
+    assert.equal(instantIn(short.times[1], 300, short.step), '50\u202fs');
 }
 
 const chunk = { key: 'one', lanes: [] };
@@ -279,6 +293,7 @@ async function framesFit() {
 
 export const tests = [
     { name: 'timeline parts: resolutions, tiles and views', body: scalesHold },
+    { name: 'timeline parts: the ruler of a long job is a clock', body: rulerHasClockTimes },
     { name: 'timeline parts: other resolutions stand in', body: coarserTilesStandIn },
     {
         name: 'timeline parts: what is overtaken is cancelled, what is old is dropped',

@@ -1,7 +1,7 @@
 /* axes.js - what the charts have in common: axes with units, tooltips made of elements, the brush. */
 
 import { h } from '../dom.js';
-import { clock, instant, LONG, tick, text } from '../format.js';
+import { clock, clockStep, instant, LONG, tick, text } from '../format.js';
 import { resolved } from './palette.js';
 
 /** The room around a chart. */
@@ -23,14 +23,6 @@ const axisLine = () => ({ lineStyle: { color: resolved('var(--line-strong)') } }
 /** A moment below an axis from @first to @last: of a long one in minutes and hours. */
 export function momentOn(x, first, last) {
     return last - first > LONG ? clock(x) : instant(x, 10 ** Math.floor(Math.log10((last - first) / 5)));
-}
-
-/* Distances of ticks that a clock has, in seconds. */
-const CLOCK_STEPS = [1, 2, 5, 10, 20, 30].flatMap((count) => [60 * count, 3600 * count]).sort((a, b) => a - b);
-
-/** The distance of ticks, in seconds, that is at least @wanted. */
-export function clockStep(wanted) {
-    return CLOCK_STEPS.find((step) => step >= wanted) ?? 360000 * Math.ceil(wanted / 360000);
 }
 
 /** The job's time from @first to @last, in seconds. */

@@ -1,8 +1,8 @@
 /* heat.js - a kind of chart: a heat map, rows such as processes over the job's time. */
 
 import { h, penOf } from '../dom.js';
-import { at, instant, LONG, range, text } from '../format.js';
-import { axisText, clockStep, GRID, momentOn, nameAxis, tip } from './axes.js';
+import { at, clockStep, instant, LONG, range, text } from '../format.js';
+import { axisText, GRID, momentOn, nameAxis, tip } from './axes.js';
 import { painted } from './painted.js';
 import { resolved } from './palette.js';
 import { chartTable } from './table.js';

@@ -1,7 +1,7 @@
 /* timeline_paint.js - one picture: boxes by colour, densities, names where they fit, and what is chosen, found or
  * selected. */
 
-import { instant } from '../format.js';
+import { instantIn } from '../format.js';
 import { firstAfter } from './timeline_boxes.js';
 import { SHADES } from './timeline_colors.js';
 import { TALL } from './timeline_density.js';
@@ -359,7 +359,7 @@ function ruler(pen, scene) {
         pen.fillStyle = frame['line-strong'];
         pen.fillRect(x, (RULER - 8) * ratio, ratio, 8 * ratio);
         pen.fillStyle = frame['ink-3'];
-        pen.fillText(instant(time, step), x + 4 * ratio, (RULER / 2 - 1) * ratio);
+        pen.fillText(instantIn(time, view.to / perSecond, step), x + 4 * ratio, (RULER / 2 - 1) * ratio);
     }
     if (!selection) return;
     const x = xOf(scene, selection.from),

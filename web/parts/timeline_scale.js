@@ -1,6 +1,8 @@
 /* timeline_scale.js - where a moment is on the screen: resolutions and tiles, zoom and pan, the ruler.  Times are
  * ticks from the origin. */
 
+import { clockStep, LONG } from '../format.js';
+
 export const CELLS = 512; /* of a tile */
 const LEAST = 4,
     RULER = 110;
@@ -58,14 +60,15 @@ export function fitted({ from, to }, end, room = 0.1) {
 }
 
 /**
- * Round moments for the ruler, in seconds.
+ * Round moments for the ruler, in seconds: past ten minutes, and so far apart, those of a clock.
  * @param {Span} view
  * @returns {{step: number, times: number[]}}
  */
 export function rulerOf({ from, to }, perSecond, width) {
     const wanted = (((to - from) / perSecond) * RULER) / Math.max(width, 1),
         power = 10 ** Math.floor(Math.log10(wanted));
-    const step = [1, 2, 5].map((factor) => factor * power).find((one) => one >= wanted * 0.999) ?? 10 * power;
+    const decimal = [1, 2, 5].map((factor) => factor * power).find((one) => one >= wanted * 0.999) ?? 10 * power,
+        step = to / perSecond > LONG && decimal > 30 ? clockStep(wanted) : decimal;
     const times = [];
     for (let at = Math.ceil(from / perSecond / step - 1e-9); at * step <= to / perSecond; at++) times.push(at * step);
     return { step, times };
