@@ -42,9 +42,9 @@ NO_LEAKS = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 class Ranks(Daemon):
     """stratad as several ranks; its process is that of tests/cluster/ranks"""
 
-    def __init__(self, ranks, store, roots=(), options=(), environment=None, start=True):
+    def __init__(self, ranks, store, roots=(), options=(), environment=None, **more):
         self.ranks, self.environment = ranks, environment or {}
-        super().__init__(store, roots, ["--rank-stripe", "1", *options], start=start)
+        super().__init__(store, roots, ["--rank-stripe", "1", *options], **more)
 
     def command(self):
         return ["env", f"RANKS={self.ranks}", f"STRATAD_OF_RANKS={self.program()}", f"ASAN_OPTIONS={NO_LEAKS}",
