@@ -93,7 +93,7 @@ const near = (shown, wanted, what) =>
 const ready = (page) => page.waitForFunction(() => !document.querySelector('.skeleton, .outdated'));
 
 const SHOWN = {
-    async overlap(page, { rule, link, figures }) {
+    async overlap(page, { rule, link, figures, value }) {
         if (link.own !== undefined) {
             const shown = (await numbers(page, 'section[aria-label="Sets of events"]')).flat();
             for (const name of ['n_comm', 'n_metadata', 'n_all', 'm_max', 'x_outside'])
@@ -102,6 +102,11 @@ const SHOWN = {
                         shown.some((one) => Math.abs(one - figures[name]) < 1e-6),
                         `${rule} ${name}: ${figures[name]} is not among ${shown}`,
                     );
+            if (figures.t_inline > 0)
+                assert.ok(
+                    shown.some((one) => Math.abs(one - figures.t_inline / value) < 1e-6),
+                    `${rule}: ${figures.t_inline / value} of loading is not among ${shown}`,
+                );
             return;
         }
         const causes = await page
@@ -155,7 +160,12 @@ const SHOWN = {
                 rule,
             );
     },
-    async overview(page, { rule, figures }) {
+    async overview(page, { rule, link, figures }) {
+        if (link.metric) {
+            assert.equal(await page.locator('#metric').inputValue(), link.metric, rule);
+            await page.locator('section[aria-label="Over time"] canvas').first().waitFor();
+            return;
+        }
         const card = page.getByRole('region', { name: 'Stragglers', exact: true });
         if (figures.z_members < 3) {
             await card.getByText('Too few to compare').waitFor();

@@ -90,7 +90,17 @@ def of_steps(pages, finding):
     return {"f_excess": excess / 1e6}
 
 
+def of_epochs(pages, finding):
+    """bandwidth in each epoch: the finding's own rows say bytes, the time in which a rank has a read running is asked anew"""
+    shown = pages.post("overlap", sets={"reads": READS}, attribution={"target": "reads", "causes": ["reads"], "by": ["epoch"], "longest": 0})["attribution"]["rows"]
+    time = {epoch: target for epoch, target, *_ in shown["data"]}
+    rates = [size / time[epoch] for epoch, _, size in finding["evidence"]["data"] if time.get(epoch) and size]
+    return {"c_first": rates[0], "c_later": statistics.median(rates[1:])} if len(rates) > 1 else {}
+
+
 def of_overview(pages, finding):
+    if finding["rule"] == "cold_cache":
+        return of_epochs(pages, finding)
     asked = {"rank": {"measure": "busy", "of": "stall"}, "process": {"measure": "busy", "of": "io_cat == 1"}, "host": {"measure": "bw", "of": "io_cat == 1 and size > 0"},
              "file": {"measure": "bw", "of": "io_cat == 1 and size > 0", "least": 1048576}}
     by = finding["link"]["stragglers"]
@@ -106,14 +116,6 @@ def shared_files(pages, link, kind):
     for name, _, _, calls, small, size in rows:
         files.setdefault(name, []).append((calls, small, size))
     return [parts for name, parts in files.items() if name and len(parts) > 1]
-
-
-def of_epochs(pages, finding):
-    """bandwidth in each epoch: the finding's own rows say bytes, the time in which a rank has a read running is asked anew"""
-    shown = pages.post("overlap", sets={"reads": READS}, attribution={"target": "reads", "causes": ["reads"], "by": ["epoch"], "longest": 0})["attribution"]["rows"]
-    time = {epoch: target for epoch, target, *_ in shown["data"]}
-    rates = [size / time[epoch] for epoch, _, size in finding["evidence"]["data"] if time.get(epoch) and size]
-    return {"c_first": rates[0], "c_later": statistics.median(rates[1:])} if len(rates) > 1 else {}
 
 
 def of_shared(pages, link):
@@ -147,8 +149,6 @@ def jumps(pages):
 
 def of_query(pages, finding):
     rule, link = finding["rule"], finding["link"]
-    if rule == "cold_cache":
-        return of_epochs(pages, finding)
     if rule in ("shared_size", "shared_time"):
         shares = of_shared(pages, link)[rule.split("_")[1]]
         return {"files": len(shares), "worst": max(shares), "value": sum(1 for share in shares if share > 0.15)}

@@ -166,6 +166,7 @@ const OPEN = {
     sets: 'Open as overlap',
     steps: 'Open the steps',
     overview: 'Open the stragglers',
+    series: 'Open the bandwidth over time',
     whatif: 'Simulate it',
     timeline: 'Open the gaps',
 };
@@ -193,7 +194,7 @@ function placeLink({ page, group_by: group, ...rest }) {
             : page === 'whatif'
               ? Object.fromEntries(Object.entries(rest).map(([key, value]) => [`if_${key}`, value]))
               : rest;
-    return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[rest.own ? 'sets' : page]);
+    return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[rest.own ? 'sets' : rest.metric ? 'series' : page]);
 }
 
 /**
