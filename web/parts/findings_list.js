@@ -194,7 +194,11 @@ function placeLink({ page, group_by: group, ...rest }) {
             : page === 'whatif'
               ? Object.fromEntries(Object.entries(rest).map(([key, value]) => [`if_${key}`, value]))
               : rest;
-    return h('a', { class: 'button small', href: pageLink(page, change) }, OPEN[rest.own ? 'sets' : rest.metric ? 'series' : page]);
+    return h(
+        'a',
+        { class: 'button small', href: pageLink(page, change) },
+        OPEN[rest.own ? 'sets' : rest.metric ? 'series' : page],
+    );
 }
 
 /**
