@@ -297,6 +297,8 @@ static int walk_unit(struct sta_access_walk *walk, const struct sta_ordered_unit
         offsets[i] = STA_NO_OFFSET;
         rc = is_data(&records[i]) ? transfer(walk, thread, &records[i], &offsets[i], err)
                                   : move(walk, thread, &records[i], err);
+        if (rc == STA_OK)
+            rc = sta_budget_check_step(walk->run->budget, i + 1, err);
     }
     return rc;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/sort.h"
 #include "analyse/sources/scan.h"
 #include "common/memory.h"
 
@@ -210,9 +211,10 @@ static int open_event(struct pass *pass, struct stack *stack, int64_t from, int6
 }
 
 /* By thread, the longest first. */
-static int compare_openings(const void *a, const void *b)
+static int compare_openings(const void *a, const void *b, void *context)
 {
     const struct opening *x = a, *y = b;
+    (void)context;
     return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread)
                                   : (x->to < y->to) - (x->to > y->to);
 }
@@ -227,10 +229,14 @@ static int open_run(struct pass *pass, struct worker *worker, const struct recor
     for (size_t i = 0; i < count && rc == STA_OK; i++)
         worker->openings[i] = (struct opening){records[i].thread, records[i].to};
     if (rc == STA_OK)
-        qsort(worker->openings, count, sizeof *worker->openings, compare_openings);
-    for (size_t i = 0; i < count && rc == STA_OK; i++)
+        rc = sta_sort(pass->run->budget, worker->openings, count, sizeof *worker->openings, compare_openings,
+                      NULL, err);
+    for (size_t i = 0; i < count && rc == STA_OK; i++) {
         rc = open_event(pass, &pass->stacks[worker->openings[i].thread], records->from,
                         worker->openings[i].to, err);
+        if (rc == STA_OK)
+            rc = sta_budget_check_step(pass->run->budget, i + 1, err);
+    }
     return rc;
 }
 
@@ -253,9 +259,10 @@ static int carry(void *self, unsigned number, const struct sta_slice *slice, str
 
 /* ---- repeated events */
 
-static int compare_hashes(const void *a, const void *b)
+static int compare_hashes(const void *a, const void *b, void *context)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    (void)context;
     return (x > y) - (x < y);
 }
 
@@ -269,12 +276,14 @@ static int count_run(const struct pass *pass, struct worker *worker, const struc
         return STA_OK;
     }
     int rc = STA_ACCOUNT_GROW(pass->account, worker->sorted, worker->sorted_capacity, count, WHAT, err);
-    if (rc != STA_OK)
-        return rc;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && rc == STA_OK; i++)
         if (records[i].hash != 0)
             worker->sorted[listed++] = records[i].hash;
-    qsort(worker->sorted, listed, sizeof *worker->sorted, compare_hashes);
+    if (rc == STA_OK)
+        rc = sta_sort(pass->run->budget, worker->sorted, listed, sizeof *worker->sorted, compare_hashes, NULL,
+                      err);
+    if (rc != STA_OK)
+        return rc;
     worker->lasting += (int64_t)listed;
     for (size_t i = 0, end; i < listed; i = end) {
         for (end = i + 1; end < listed && worker->sorted[end] == worker->sorted[i];)

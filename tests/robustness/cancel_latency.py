@@ -15,6 +15,7 @@ import urllib.parse
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
 import dasf_records  # noqa: E402
+import hostile_traces  # noqa: E402
 from daemon import Checks, Daemon, generate, wait_until  # noqa: E402
 
 SETS = {"sets": {"r": "cat == 'posix'", "w": "cat == 'stdio'", "all": "true"}}
@@ -52,6 +53,7 @@ WHATIF = {
 }
 DASF = {table: ("GET", f"dasf/{table}?filter=dur>{{n}}", None)
         for table in ("function_bottleneck", "task_bottleneck", "task_balance", "graph", "critical_path", "as_it_ran", "slack", "transfers", "function_graph", "parallelism", "clocks")}
+OF_A_MOMENT = ("summary", "findings", "access", "statistics", "gaps", "timeseries", "overlap", "intervals", "groups", "sort")  # those that take long there
 MOMENTS = 6
 MOST = 1.0  # seconds of processor time, with sanitizers; all threads together
 
@@ -112,6 +114,8 @@ def run(checks, folder, events=200000, trace=None, most=MOST):
     numbers = iter(range(1, 10**9))
     with Daemon(folder / "store", [folder, *([trace] if trace else [])], ["--compaction", "off"]) as daemon:  # its work is not that of a request
         leave(checks, daemon, daemon.ingest(trace or folder / "trace")["id"], {**KINDS, **WHATIF}, numbers, most)
+        moment = hostile_traces.write(folder / "moment", "one_moment", events)  # no cut in time parts its events
+        leave(checks, daemon, daemon.ingest(moment)["id"], {kind: KINDS[kind] for kind in OF_A_MOMENT}, numbers, most)
         dasf_records.write(folder / "dask", events // 4)
         leave(checks, daemon, daemon.ingest(folder / "dask")["id"], DASF, numbers, most)
 

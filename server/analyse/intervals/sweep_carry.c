@@ -143,11 +143,18 @@ static int name_leaving(struct sta_sweep *sweep, struct sta_sweep_worker *worker
 static int exchange_ends(struct sta_sweep *sweep, struct sta_sweep_worker *worker, int64_t slice_end,
                          struct sta_error *err)
 {
+    const struct sta_budget *budget = sweep->options.budget;
     int rc = sweep->options.exposure ? name_leaving(sweep, worker, err) : 0;
-    for (size_t i = 0; i < worker->leaving.count && rc == 0; i++)
+    for (size_t i = 0; i < worker->leaving.count && rc == 0; i++) {
         rc = sta_ends_push(&sweep->pending, worker->leaving.items[i], sweep->account, err);
-    while (rc == 0 && sweep->pending.count > 0 && sweep->pending.items[0].te <= slice_end)
+        if (rc == 0)
+            rc = sta_budget_check_step(budget, i + 1, err);
+    }
+    while (rc == 0 && sweep->pending.count > 0 && sweep->pending.items[0].te <= slice_end) {
         rc = add_arriving(sweep, worker, sta_ends_pop(&sweep->pending), err);
+        if (rc == 0)
+            rc = sta_budget_check_step(budget, worker->arriving.count, err);
+    }
     return rc;
 }
 

@@ -19,10 +19,22 @@ struct going {
     int64_t *events;    /* by set: events that began */
 };
 
-/* Whether memory was refused, or a listener failed: then the pass is over, and sums do not matter. */
+/* Whether memory was refused, a listener failed, or nobody waits any more: then the pass is over, and sums do
+ * not matter. */
 static inline bool has_failed(const struct going *going)
 {
     return __builtin_expect(going->worker->failure.status != 0, 0);
+}
+
+#define STEPS_OF_END 15 /* as long as so many others takes an end that comes from a heap of millions */
+
+/* A slice cannot be cut within a moment, so there may be millions of events in it. */
+static inline void check_budget(const struct going *going)
+{
+    struct sta_sweep_worker *worker = going->worker;
+    int rc =
+        sta_budget_check_work(going->sweep->options.budget, &worker->work, STEPS_OF_END, &worker->failure);
+    STA_ASSERT(rc == 0 || has_failed(going));
 }
 
 /* ---- times of combinations */
@@ -323,6 +335,7 @@ static inline const char *pass_row(const struct going *going, const char *at, co
 static inline void end_next(const struct going *going, bool weighed)
 {
     struct sta_sweep_end end = take_end(going->worker);
+    check_budget(going);
     if (weighed)
         expose_end(going, &end);
     event_ends(going, end.mask, end.te, weighed);
@@ -335,6 +348,7 @@ static inline void start_event(const struct going *going, const char *at, int64_
     struct sta_sweep_worker *worker = going->worker;
     struct sta_sweep_end end = {.te = te, .mask = sta_sweep_mask(record_at(at))};
     const bool leaves = te > going->end;
+    check_budget(going);
     if (weighed && leaves) {
         note_start(going, &worker->left, worker->leaving_next++, ts, weight_at(at));
     } else if (weighed) {
@@ -358,7 +372,7 @@ static inline void sweep_records(const struct going *going, bool weighed)
         int64_t ts = STA_MAX(record->ts, going->sweep->options.from);
         int64_t te = sta_sweep_te(going->sweep, record);
         int64_t until = next_end(worker);
-        for (; until <= ts; until = next_end(worker))
+        for (; until <= ts && !has_failed(going); until = next_end(worker))
             end_next(going, weighed);
         if (at < last && te <= STA_MIN(record_at(at + size)->ts, until) && sta_sweep_is_short(record) &&
             !tells(going, sta_sweep_mask(record))) {

@@ -119,6 +119,7 @@ struct sta_sweep_worker {
     struct sta_sweep_exposed exposed[STA_SWEEP_SETS][STA_SWEEP_SETS];
 
     struct sta_error failure; /* of the slice being measured; status 0: none */
+    size_t work;              /* since the budget was asked last */
     char padding[64];         /* a cache line of its own */
 };
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "analyse/exec/budget.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "sorting the events of a slice of time";
@@ -100,9 +101,10 @@ static int reserve_space(char **buffer, size_t *capacity, size_t bytes, struct s
 }
 
 int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t record,
-                           struct sta_account *account, struct sta_error *err)
+                           const struct sta_budget *budget, struct sta_error *err)
 {
-    size_t bytes = 0, at = 0;
+    struct sta_account *account = budget->account;
+    size_t bytes = 0, at = 0, work = 0;
     for (size_t u = 0; u < gathering->unit_count; u++) {
         struct sta_ordered_unit *unit = &gathering->units[u];
         unit->records = gathering->parts[unit->first].records;
@@ -116,13 +118,15 @@ int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t recor
         if (unit->first == unit->last)
             continue;
         size_t put = at;
-        for (uint32_t p = unit->first; p != NONE; p = gathering->parts[p].next) {
+        for (uint32_t p = unit->first; p != NONE && rc == 0; p = gathering->parts[p].next) {
             const struct sta_ordered_chunk *part = &gathering->parts[p];
             memcpy(gathering->buffer + put, part->records, part->count * record);
             put += part->count * record;
+            rc = sta_budget_check_work(budget, &work, part->count, err);
         }
-        unit->records =
-            sta_ordered_sort(gathering->buffer + at, gathering->scratch + at, unit->count, record);
+        if (rc == 0)
+            unit->records =
+                sta_ordered_sort(gathering->buffer + at, gathering->scratch + at, unit->count, record);
         at = put;
     }
     return rc;

@@ -75,7 +75,7 @@ STA_MUSTCHECK int sta_ordered_gather(struct sta_ordered_gathering *gathering,
                                      struct sta_account *account, struct sta_error *err);
 /** Brings the records of each unit in order. */
 STA_MUSTCHECK int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t record,
-                                         struct sta_account *account, struct sta_error *err);
+                                         const struct sta_budget *budget, struct sta_error *err);
 
 /** Sorts records of @size bytes by their time; equal ones keep their order.
  * @scratch: room for as many.  Return: where the result is, @records or @scratch. */

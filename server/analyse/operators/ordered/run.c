@@ -152,7 +152,7 @@ static int gather(const struct pass *pass, struct sta_ordered_gathering *gatheri
         rc = sta_ordered_gather(gathering, &piece, record, pass->budget->account, err);
     }
     if (rc == 0)
-        rc = sta_ordered_gather_end(gathering, record, pass->budget->account, err);
+        rc = sta_ordered_gather_end(gathering, record, pass->budget, err);
     *slice = (struct sta_slice){.number = number,
                                 .from = plan->bounds[number],
                                 .to = plan->bounds[number + 1],
