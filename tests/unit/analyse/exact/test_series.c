@@ -8,7 +8,7 @@
 #include "scene.h"
 
 /* What is kept, in memory. */
-struct shelf {
+struct cache {
     char *names[SCENE_LAYERS + 1], *bytes[SCENE_LAYERS + 1];
     size_t sizes[SCENE_LAYERS + 1], count;
     unsigned recalled, kept;
@@ -16,14 +16,14 @@ struct shelf {
 
 static bool recall(void *context, const char *name, char **bytes, size_t *size)
 {
-    struct shelf *shelf = context;
-    for (size_t i = 0; i < shelf->count; i++) {
-        if (strcmp(shelf->names[i], name) != 0)
+    struct cache *cache = context;
+    for (size_t i = 0; i < cache->count; i++) {
+        if (strcmp(cache->names[i], name) != 0)
             continue;
-        shelf->recalled++;
-        *size = shelf->sizes[i];
+        cache->recalled++;
+        *size = cache->sizes[i];
         *bytes = sta_alloc(*size + 1);
-        memcpy(*bytes, shelf->bytes[i], *size);
+        memcpy(*bytes, cache->bytes[i], *size);
         return true;
     }
     return false;
@@ -31,24 +31,24 @@ static bool recall(void *context, const char *name, char **bytes, size_t *size)
 
 static void keep(void *context, const char *name, const void *bytes, size_t size)
 {
-    struct shelf *shelf = context;
+    struct cache *cache = context;
     size_t i = 0;
-    while (i < shelf->count && strcmp(shelf->names[i], name) != 0)
+    while (i < cache->count && strcmp(cache->names[i], name) != 0)
         i++;
-    if (i == shelf->count)
-        shelf->names[shelf->count++] = sta_strdup(name);
-    free(shelf->bytes[i]);
-    shelf->bytes[i] = sta_alloc(size + 1);
-    memcpy(shelf->bytes[i], bytes, size);
-    shelf->sizes[i] = size;
-    shelf->kept++;
+    if (i == cache->count)
+        cache->names[cache->count++] = sta_strdup(name);
+    free(cache->bytes[i]);
+    cache->bytes[i] = sta_alloc(size + 1);
+    memcpy(cache->bytes[i], bytes, size);
+    cache->sizes[i] = size;
+    cache->kept++;
 }
 
-static void shelf_fini(struct shelf *shelf)
+static void cache_fini(struct cache *cache)
 {
-    for (size_t i = 0; i < shelf->count; i++) {
-        free(shelf->names[i]);
-        free(shelf->bytes[i]);
+    for (size_t i = 0; i < cache->count; i++) {
+        free(cache->names[i]);
+        free(cache->bytes[i]);
     }
 }
 
@@ -120,8 +120,8 @@ Test(exact_series, from_the_base_they_are_what_a_scan_gives)
     struct scene *scene = sta_alloc(sizeof *scene);
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct made_trace trace;
-        struct shelf shelf = {0};
-        const struct sta_series_base base = {&shelf, recall, keep};
+        struct cache cache = {0};
+        const struct sta_series_base base = {&cache, recall, keep};
         scene_make(scene, seed * 77);
         scene->has_filter = false;
         scene->filters = true;
@@ -138,9 +138,9 @@ Test(exact_series, from_the_base_they_are_what_a_scan_gives)
             sta_table_fini(&from_base);
             sta_table_fini(&scanned);
         }
-        cr_assert_eq(shelf.kept, SCENE_LAYERS + 1, "made once");
-        cr_assert_gt(shelf.recalled, 0);
-        shelf_fini(&shelf);
+        cr_assert_eq(cache.kept, SCENE_LAYERS + 1, "made once");
+        cr_assert_gt(cache.recalled, 0);
+        cache_fini(&cache);
         made_trace_fini(&trace);
     }
     free(scene);
@@ -152,8 +152,8 @@ Test(exact_series, a_damaged_base_is_no_crash_and_is_made_again_when_it_is_gone)
     struct sta_presets *presets = scene_presets();
     struct scene *scene = sta_alloc(sizeof *scene);
     struct made_trace trace;
-    struct shelf shelf = {0};
-    const struct sta_series_base base = {&shelf, recall, keep};
+    struct cache cache = {0};
+    const struct sta_series_base base = {&cache, recall, keep};
     struct sta_facts facts;
     scene_make(scene, 4);
     scene->has_filter = scene->has_window = false;
@@ -164,24 +164,24 @@ Test(exact_series, a_damaged_base_is_no_crash_and_is_made_again_when_it_is_gone)
         .metrics = metrics, .metric_count = STA_COUNT_OF(metrics), .granularity_us = 7, .base = &base};
     struct sta_table whole = ask(&question, &series, &facts);
     for (uint64_t i = 0; i < 400; i++) {
-        size_t which = scene_below(scene, (uint32_t)shelf.count);
-        size_t at = scene_below(scene, (uint32_t)shelf.sizes[which]);
+        size_t which = scene_below(scene, (uint32_t)cache.count);
+        size_t at = scene_below(scene, (uint32_t)cache.sizes[which]);
         if (i % 3 == 0) /* cut short */
-            shelf.sizes[which] = at;
+            cache.sizes[which] = at;
         else if (at < 20 || i % 3 == 1) /* the head, or a name or size that leads nowhere */
-            shelf.bytes[which][at % 20] ^= (char)(1 + scene_below(scene, 255));
+            cache.bytes[which][at % 20] ^= (char)(1 + scene_below(scene, 255));
         else
             continue;
         struct sta_table again = ask(&question, &series, &facts);
         sta_table_fini(&again);
-        shelf_fini(&shelf);
-        shelf = (struct shelf){0};
+        cache_fini(&cache);
+        cache = (struct cache){0};
         again = ask(&question, &series, &facts);
         assert_same(&whole, &again, i);
         sta_table_fini(&again);
     }
     sta_table_fini(&whole);
-    shelf_fini(&shelf);
+    cache_fini(&cache);
     made_trace_fini(&trace);
     free(scene);
     sta_presets_release(presets);
