@@ -277,6 +277,8 @@ def main():
     print(f"in {time.monotonic() - start:.0f} s")
     for skip in [skip for count in counts for skip in count.skips]:
         print(f"skipped {skip}")
+    for name, count in zip(arguments.only, counts):
+        print("".join(f"FAILED {name}: {failure}\n" for failure in count.failures), end="")  # again, where it is not overlooked
     print(total)
     return 1 if total.failed or not total.passed else 0
 

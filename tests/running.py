@@ -15,6 +15,7 @@ SANITIZERS = {
 }
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 SKIPPED = re.compile(r"^skipped (.+)$", re.M)
+FAILED = re.compile(r"^\s*FAILED (.+)$", re.M)
 TAIL = 20000  # characters of a failed command's output that are shown
 
 # What a skipped test may lack on a machine where all of deploy/packages is installed: `skipped NAME: needs ONE OF THESE: ...`.
@@ -43,14 +44,15 @@ def excused(skip, without):
 
 
 class Count:
-    """counts of a part, and what it says: at once if @live, else in one piece when it ends"""
+    """counts of a part, the names of what failed, and what it says: at once if @live, else in one piece when it ends"""
 
     def __init__(self, live=True):
         self.passed = self.failed = self.skipped = 0
         self.processor, self.start = 0, time.monotonic()
-        self.skips, self.live, self.text = [], live, []
+        self.skips, self.failures, self.live, self.text = [], [], live, []
 
     def say(self, text):
+        self.failures += FAILED.findall(text)
         if self.live:
             print(text, flush=True)
         else:

@@ -4,6 +4,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import time
 
 from daemon import Daemon, generate, wait_until
@@ -13,6 +14,12 @@ QUIET = ["--compaction", "off"]
 ASKED = {"queries": QUERIES[:4], "views": ["summary"], "overlaps": []}
 FILES = 12
 HEAD = 72  # bytes of the journal's first record
+ENVELOPE = 56  # bytes of the head of a record
+
+
+def has_a_unit(journal):
+    """whether the second record is whole (FORMAT.md)"""
+    return len(journal) >= HEAD + ENVELOPE and len(journal) >= HEAD + ENVELOPE + struct.unpack_from("<Q", journal, HEAD + 32)[0]
 
 
 class Place:
@@ -75,6 +82,10 @@ class Place:
     def journals(self):
         return list((self.store / "traces" / self.trace).glob("*.journal"))
 
+    def wait_for_a_unit(self):
+        """until the journal has what a unit gave, whole: while it is written the file grows bit by bit"""
+        wait_until(lambda: any(has_a_unit(journal.read_bytes()) for journal in self.journals()), what="that a unit is in the journal")
+
     def versions_files(self):
         """names of what belongs to the version, but for what the background makes"""
         return {f.name for f in (self.store / "traces" / self.trace).iterdir() if not re.match("kept-|lanes-", f.name)}
@@ -95,7 +106,7 @@ def done_units_are_kept(checks, scene):
         daemon = place.ranks()
         os.kill(daemon.pid_of(2), signal.SIGSTOP)  # so that the ingest cannot end
         place.refresh(daemon)
-        wait_until(lambda: any(j.stat().st_size > HEAD + 100 for j in place.journals()), what="that a unit is in the journal")
+        place.wait_for_a_unit()
         daemon.signal(0, signal.SIGKILL)
         checks.check(daemon.ended(30) not in (None, 0), "the job ends when rank 0 is killed")
         if what == "changed":
@@ -122,7 +133,7 @@ def units_of_an_ended_daemon_are_kept(checks, scene):
     slow = daemon.pid_of(2)
     os.kill(slow, signal.SIGSTOP)  # so that the ingest cannot end
     place.refresh(daemon)
-    wait_until(lambda: any(j.stat().st_size > HEAD + 100 for j in place.journals()), what="that a unit is in the journal")
+    place.wait_for_a_unit()
     daemon.signal(0, signal.SIGTERM)
     time.sleep(0.5)
     os.kill(slow, signal.SIGCONT)
