@@ -32,6 +32,14 @@ async function watchForBlanks(page) {
     });
 }
 
+/** The row of a live trace is drawn anew as it grows: a click that falls between is lost. */
+async function openFromRow(page, link) {
+    for (let tries = 0; tries < 30 && !page.url().includes('trace='); tries++) {
+        await link.click({ timeout: 1000 }).catch(() => {});
+        await page.waitForURL(/trace=/, { timeout: 1000 }).catch(() => {});
+    }
+}
+
 async function liveTraceGrows(page, daemon) {
     const folder = path.join(daemon.folder, 'growing');
     const file = path.join(folder, 'rank-0.pfw');
@@ -47,7 +55,7 @@ async function liveTraceGrows(page, daemon) {
     await page.keyboard.press('Escape');
     const row = page.locator('tbody tr', { has: page.getByRole('link', { name: 'growing', exact: true }) });
     await row.locator('.badge.live').waitFor();
-    await row.getByRole('link', { name: 'growing' }).click();
+    await openFromRow(page, row.getByRole('link', { name: 'growing' }));
     await page.locator('table.layers').waitFor();
     assert.equal(await tileNumber(page, 'Events'), EVENTS);
     await page.locator('.live-line .badge.live').waitFor();
