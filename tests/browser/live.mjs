@@ -32,12 +32,10 @@ async function watchForBlanks(page) {
     });
 }
 
-/** The row of a live trace is drawn anew as it grows: a click that falls between is lost. */
-async function openFromRow(page, link) {
-    for (let tries = 0; tries < 30 && !page.url().includes('trace='); tries++) {
-        await link.click({ timeout: 1000 }).catch(() => {});
-        await page.waitForURL(/trace=/, { timeout: 1000 }).catch(() => {});
-    }
+/** A click whose press and release the trace's growth falls between: no row is drawn anew below a pressed mouse. */
+async function clickWhileItGrows(page, link, grow) {
+    const answers = page.waitForResponse(/\/api\/v1\/traces$/);
+    await Promise.all([link.click({ delay: 6000 }), answers.then(grow)]);
 }
 
 async function liveTraceGrows(page, daemon) {
@@ -55,12 +53,14 @@ async function liveTraceGrows(page, daemon) {
     await page.keyboard.press('Escape');
     const row = page.locator('tbody tr', { has: page.getByRole('link', { name: 'growing', exact: true }) });
     await row.locator('.badge.live').waitFor();
-    await openFromRow(page, row.getByRole('link', { name: 'growing' }));
+    await clickWhileItGrows(page, row.getByRole('link', { name: 'growing' }), () =>
+        appendFile(file, lines(EVENTS, EVENTS)),
+    );
     await page.locator('table.layers').waitFor();
-    assert.equal(await tileNumber(page, 'Events'), EVENTS);
+    assert.equal(await tileNumber(page, 'Events'), 2 * EVENTS);
     await page.locator('.live-line .badge.live').waitFor();
     await watchForBlanks(page);
-    for (let step = 1; step <= 2; step++) {
+    for (let step = 2; step <= 3; step++) {
         await appendFile(file, lines(EVENTS * step, EVENTS));
         await page.waitForFunction(
             (wanted) =>

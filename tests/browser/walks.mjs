@@ -97,7 +97,7 @@ async function filtersAreMarked(page, daemon) {
     }
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
     await page.waitForFunction(() =>
-        /** @type {any} */ (document.getElementById('filter'))?.placeholder.includes('=='),
+        /** @type {any} */ (document.getElementById('filter'))?.placeholder.includes('such as'),
     );
     const example = (await page.locator('#filter').getAttribute('placeholder')).replace(/^.*such as /, '');
     const { layers } = await daemon.get(`traces/${trace.id}/summary?filter=${encodeURIComponent(example)}`);

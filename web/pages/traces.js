@@ -129,11 +129,11 @@ export function open(host, place) {
         });
     }
 
-    /** Draws anew only when something changed, so that focus and open menus stay. */
+    /** Draws anew only when something changed and nothing is pressed, so that focus, open menus and clicks stay. */
     function show() {
         follow();
         const picture = JSON.stringify([traces, now.q, now.sort, now.pick, editor, found]);
-        if (picture === shown || list.querySelector('[popover]:popover-open')) return;
+        if (picture === shown || list.querySelector(':active, :popover-open')) return;
         shown = picture;
         const ticked = tickedIn(now).filter((id) => traces.some((trace) => trace.id === id));
         refill(

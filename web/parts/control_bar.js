@@ -67,7 +67,7 @@ export function controlBar({ without = [] } = {}) {
         id: 'filter',
         label: 'Filter',
         key: '/',
-        placeholder: 'Filter events, such as cat == "posix" and size > 4096',
+        placeholder: 'Filter events',
         onApply: (words) => go({ filter: words }),
         trace: () =>
             about && {
