@@ -132,7 +132,7 @@ def test_a_stop_lets_streams_end(scene):
 
     reading = threading.Thread(target=download)
     reading.start()
-    time.sleep(0.3)
+    wait_until(lambda: jobs(server, "events"), what="the download")
     server.stop()
     reading.join()
     assert len(parts[0].splitlines()) == EVENTS + 1

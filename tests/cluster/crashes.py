@@ -135,6 +135,7 @@ def units_of_an_ended_daemon_are_kept(checks, scene):
     place.refresh(daemon)
     place.wait_for_a_unit()
     daemon.signal(0, signal.SIGTERM)
+    wait_until(lambda: '"Stopping"' in daemon.log_path.read_text(), what="that the daemon stops")
     time.sleep(0.5)
     os.kill(slow, signal.SIGCONT)
     checks.equal(daemon.ended(30), 0, "the job ends in order")

@@ -7,7 +7,7 @@ import { questionCard } from '../parts/query_boxes.js';
 import { eventsCard } from '../parts/query_events.js';
 import { askedWith, faultOf, questionIn, requestOf, wholeRequest } from '../parts/query_request.js';
 import { resultCard } from '../parts/query_result.js';
-import { openShelf, rememberQuestion, saveQuestion } from '../parts/query_shelf.js';
+import { openQueries, rememberQuestion, saveQuestion } from '../parts/saved_queries.js';
 import { addPin } from '../parts/pins.js';
 import { tracePage } from '../parts/trace_page.js';
 import { here } from '../state.js';
@@ -24,7 +24,7 @@ export function open(host, place) {
 
 function queryPicture(trace, bar) {
     const tools = () => [
-        h('button', { class: 'button small', onclick: () => openShelf() }, 'Open'),
+        h('button', { class: 'button small', onclick: () => openQueries() }, 'Open'),
         editor && [
             h(
                 'button',

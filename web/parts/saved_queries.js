@@ -1,4 +1,4 @@
-/* query_shelf.js - questions to come back to: those saved on the server, for everybody, and those this browser asked
+/* saved_queries.js - questions to come back to: those saved on the server, for everybody, and those this browser asked
  * before. */
 
 import { get, send, session } from '../api.js';
@@ -39,7 +39,7 @@ export async function saveQuestion(request) {
 }
 
 /** Everything there is to come back to. */
-export function openShelf() {
+export function openQueries() {
     const saved = h('div', {}),
         before = h('div', {});
     const dialog = openDialog({
@@ -65,7 +65,7 @@ export function openShelf() {
                     ? h('p', { class: 'hint' }, 'None yet. Save keeps the question that is asked now.')
                     : h(
                           'ul',
-                          { class: 'shelf' },
+                          { class: 'saved-queries' },
                           mine.map((query) =>
                               entry({
                                   title: query.name,
@@ -95,7 +95,7 @@ function historyList(take) {
     if (places.length === 0) return h('p', { class: 'hint' }, 'Nothing yet.');
     return h(
         'ul',
-        { class: 'shelf' },
+        { class: 'saved-queries' },
         places.map((place) =>
             entry({ title: '', words: wordsOf(place), action: () => take({ filter: null, ...place }) }),
         ),
@@ -111,7 +111,7 @@ function entry({ title, words, note, action, remove }) {
         {},
         h(
             'button',
-            { type: 'button', class: 'shelf-open', onclick: action },
+            { type: 'button', class: 'query-open', onclick: action },
             title && h('strong', {}, title),
             h('code', {}, words),
         ),
