@@ -39,7 +39,7 @@ def step_ended(server, path):
     """the trace, once a version is published and the job that made it is over"""
     def ended():
         trace = server.get(path)
-        return trace if trace["live"]["slowest"] and trace["state"] == "ready" and trace["job"] is None else None
+        return trace["live"]["slowest"] and trace["state"] == "ready" and trace["job"] is None
     wait_until(ended, what="the end of the step")
     return server.get(path)
 

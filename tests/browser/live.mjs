@@ -33,9 +33,17 @@ async function watchForBlanks(page) {
 }
 
 /** A click whose press and release the trace's growth falls between: no row is drawn anew below a pressed mouse. */
-async function clickWhileItGrows(page, link, grow) {
-    const answers = page.waitForResponse(/\/api\/v1\/traces$/);
-    await Promise.all([link.click({ delay: 6000 }), answers.then(grow)]);
+async function clickWhileItGrows(page, link, grow, events) {
+    const listed = page.waitForResponse(async (answer) => {
+        if (!answer.url().endsWith('/api/v1/traces')) return false;
+        return (await answer.json()).traces.some((trace) => trace.events === events);
+    });
+    await link.hover();
+    await page.mouse.down();
+    await grow();
+    await listed;
+    await page.waitForTimeout(500); /* in which the list would be drawn */
+    await page.mouse.up();
 }
 
 async function liveTraceGrows(page, daemon) {
@@ -53,9 +61,8 @@ async function liveTraceGrows(page, daemon) {
     await page.keyboard.press('Escape');
     const row = page.locator('tbody tr', { has: page.getByRole('link', { name: 'growing', exact: true }) });
     await row.locator('.badge.live').waitFor();
-    await clickWhileItGrows(page, row.getByRole('link', { name: 'growing' }), () =>
-        appendFile(file, lines(EVENTS, EVENTS)),
-    );
+    const grow = () => appendFile(file, lines(EVENTS, EVENTS));
+    await clickWhileItGrows(page, row.getByRole('link', { name: 'growing' }), grow, 2 * EVENTS);
     await page.locator('table.layers').waitFor();
     assert.equal(await tileNumber(page, 'Events'), 2 * EVENTS);
     await page.locator('.live-line .badge.live').waitFor();

@@ -10,6 +10,7 @@ import { isReady, runsBar, runsOf } from '../parts/compare_runs.js';
 import { scaleOf } from '../parts/compare_scale.js';
 import { compareSeries } from '../parts/compare_series.js';
 import { compareTiles } from '../parts/compare_tiles.js';
+import { exampleOf } from '../parts/completion.js';
 import { field, filtersField, questionOf } from '../parts/control_bar.js';
 import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
@@ -45,7 +46,7 @@ export function open(host, place) {
         id: 'filter',
         label: 'Filter',
         key: '/',
-        placeholder: 'Filter events, such as cat == "posix" and size > 4096',
+        placeholder: 'Filter events',
         onApply: (words) => go({ filter: words }),
         trace: () => first,
     });
@@ -97,6 +98,9 @@ export function open(host, place) {
         }
         const preset = now.preset ?? runs[0].trace.preset?.name;
         first = { id: runs[0].id, answers: runs[0].trace.answers, seenWith: preset };
+        exampleOf(first).then((words) => {
+            filter.input.placeholder = words;
+        });
         drawControls(preset, Math.max(...runs.map(({ trace }) => trace.job_time)));
         const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
         const anew = comparing.ask({

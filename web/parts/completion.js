@@ -49,6 +49,12 @@ export function schemaOf(trace) {
     return schemas.get(key);
 }
 
+/** An example of a filter, with the trace's most frequent category. */
+export async function exampleOf(trace) {
+    const known = (await schemaOf(trace)).find(({ name }) => name === 'cat');
+    return `Filter events, such as cat == "${known?.most ?? 'posix'}" and time > 0.001`;
+}
+
 function noteOf(type, unit, missing) {
     return [type, unit, missing > 0 && `${text(missing, 'share')} missing`].filter(Boolean).join(', ');
 }

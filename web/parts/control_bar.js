@@ -4,7 +4,7 @@
 import { h, refill } from '../dom.js';
 import { text } from '../format.js';
 import { go } from '../state.js';
-import { schemaOf } from './completion.js';
+import { exampleOf } from './completion.js';
 import { expressionBox } from './expression_box.js';
 import { placeBelow } from './menu.js';
 import { processPicker } from './processes.js';
@@ -156,12 +156,6 @@ export function controlBar({ without = [] } = {}) {
         });
     }
     return { element, update, mark: filter.mark, clear: filter.clear };
-}
-
-/** A filter that finds something in this trace: of its most frequent category. */
-async function exampleOf(trace) {
-    const known = (await schemaOf(trace)).find(({ name }) => name === 'cat');
-    return `Filter events, such as cat == "${known?.most ?? 'posix'}" and time > 0.001`;
 }
 
 /** What differs from the usual, so that nobody need open the menu to see it. */
