@@ -116,6 +116,7 @@ int sta_api_trace_patch(struct sta_call *call, struct sta_response *response, st
 int sta_api_trace_delete(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     response->status = 204;
+    sta_response_cache_forget(call->server->response_cache, call->captures[0]);
     sta_result_cache_forget(call->server->results, call->captures[0]); /* they hold on to the trace's files */
     sta_timelines_forget(call->server->timelines, call->captures[0]);
     int status = sta_library_remove(call->server->options.library, call->captures[0], err);

@@ -21,6 +21,7 @@ static void on_publish(void *context, const char *trace)
 {
     struct sta_server *server = context;
     count_ingest(server, trace);
+    sta_response_cache_forget(server->response_cache, trace);
     sta_result_cache_forget(server->results, trace);
     sta_timelines_forget(server->timelines, trace);
     if (!sta_library_is_live(server->options.library, trace))

@@ -115,16 +115,21 @@ static struct sta_representation *use(struct sta_flight *flight)
     return sta_representation_retain(flight->content);
 }
 
+static void take_out(struct sta_flight *flight)
+{
+    unlink_use(flight);
+    unchain(flight);
+    flight->cache->figures.bytes -= flight->bytes;
+    flight->cache->figures.entries--;
+}
+
 /* Takes the one used longest ago out when all exceed @limit; NULL when they fit. */
 static struct sta_flight *take_excess(struct sta_response_cache *cache, uint64_t limit)
 {
     struct sta_flight *flight = cache->oldest;
     if (cache->figures.bytes <= limit || flight == NULL)
         return NULL;
-    unlink_use(flight);
-    unchain(flight);
-    cache->figures.bytes -= flight->bytes;
-    cache->figures.entries--;
+    take_out(flight);
     cache->figures.dropped++;
     return flight;
 }
@@ -227,6 +232,26 @@ size_t sta_response_cache_shrink(struct sta_response_cache *cache, size_t bytes)
     drop_excess(cache, before - STA_MIN(before, bytes));
     uint64_t after = sta_response_cache_figures(cache).bytes;
     return before > after ? before - after : 0;
+}
+
+void sta_response_cache_forget(struct sta_response_cache *cache, const char *text)
+{
+    struct sta_flight *forgotten = NULL;
+    uv_mutex_lock(&cache->lock);
+    for (struct sta_flight *flight = cache->newest, *older; flight != NULL; flight = older) {
+        older = flight->older;
+        if (memmem(flight->key, flight->key_size, text, strlen(text)) == NULL)
+            continue;
+        take_out(flight);
+        flight->chain = forgotten;
+        forgotten = flight;
+    }
+    uv_mutex_unlock(&cache->lock);
+    while (forgotten != NULL) {
+        struct sta_flight *flight = forgotten;
+        forgotten = flight->chain;
+        flight_free(flight);
+    }
 }
 
 static void give(struct sta_waiter *waiters, struct sta_representation *content,

@@ -1,5 +1,5 @@
-/* response_cache.h - computed cache, kept by (trace version, presets, request) within a number of bytes, and
- * each computed once however many ask for it at the same time. */
+/* response_cache.h - computed responses, kept by (trace version, presets, request) within a number of bytes,
+ * and each computed once however many ask for it at the same time. */
 #ifndef STA_SERVE_RESPONSE_CACHE_H
 #define STA_SERVE_RESPONSE_CACHE_H
 
@@ -29,6 +29,9 @@ struct sta_waiter {
 struct sta_response_cache *sta_response_cache_create(uint64_t limit, struct sta_account *account);
 /** Drops what was used longest ago until about so many bytes are free.  Return: how many are. */
 size_t sta_response_cache_shrink(struct sta_response_cache *cache, size_t bytes);
+/** Drops every cached response whose key has the text in it, such as the id of a trace of which there is a
+ * new version.  Flights under way are not touched.  Context: any thread. */
+void sta_response_cache_forget(struct sta_response_cache *cache, const char *text);
 /** No flight may be under way. */
 void sta_response_cache_destroy(struct sta_response_cache *cache);
 

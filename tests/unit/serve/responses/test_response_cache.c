@@ -156,6 +156,23 @@ Test(cache, one_that_would_take_the_whole_cache_is_not_kept)
     sta_response_cache_destroy(cache);
 }
 
+Test(cache, a_new_version_of_a_trace_drops_the_responses_of_the_one_before)
+{
+    struct sta_response_cache *cache = sta_response_cache_create(1 << 20, NULL);
+    put(cache, "summary aaaa 1", 100);
+    put(cache, "summary bbbb 1", 100);
+    put(cache, "compare bbbb aaaa 1", 100);
+    struct sta_flight *flight = sta_response_cache_join(cache, "layer aaaa 1", 12, NULL);
+    sta_response_cache_forget(cache, "aaaa");
+    cr_expect(!has(cache, "summary aaaa 1"));
+    cr_expect(!has(cache, "compare bbbb aaaa 1"));
+    cr_expect(has(cache, "summary bbbb 1"));
+    cr_expect_eq(sta_response_cache_figures(cache).entries, 1);
+    sta_flight_land(flight, make_content(100), NULL);
+    cr_expect(has(cache, "layer aaaa 1"), "what is under way is for those who wait");
+    sta_response_cache_destroy(cache);
+}
+
 Test(cache, gzip_makes_what_it_packed_smaller)
 {
     char *packed;
