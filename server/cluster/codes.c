@@ -18,7 +18,8 @@
 struct list {
     uint32_t *codes;
     size_t count, capacity;
-    size_t wanted; /* as many are asked for */
+    size_t wanted;  /* as many are asked for */
+    size_t changed; /* how many are not the unit's own */
 };
 
 struct sta_codes {
@@ -114,8 +115,10 @@ static void put_request(struct sta_buffer *out, struct sta_codes *codes)
 static void get_codes(struct sta_cursor *in, struct list *list)
 {
     STA_GROW(list->codes, list->capacity, list->wanted);
-    while (list->count < list->wanted)
-        list->codes[list->count++] = sta_get_u32(in);
+    for (; list->count < list->wanted; list->count++) {
+        list->codes[list->count] = sta_get_u32(in);
+        list->changed += list->codes[list->count] != list->count;
+    }
 }
 
 static int take_answer(struct sta_codes *codes, struct sta_cursor *in, struct sta_error *err)
@@ -152,12 +155,14 @@ static int ask_for_new(struct sta_codes *codes, struct sta_error *err)
 
 /* ---- translating */
 
-static bool knows(const struct list *list, const uint32_t *codes, uint32_t count)
+/* @there: as many texts as there are.  Codes are looked at only while some were not asked for: most rows come
+ * when all texts have been met. */
+static bool knows(const struct list *list, uint32_t there, const uint32_t *codes, uint32_t count)
 {
-    uint64_t past = 0;
-    for (uint32_t i = 0; i < count; i++)
-        past = codes[i] != STA_NO_CODE ? STA_MAX(past, (uint64_t)codes[i] + 1) : past;
-    return past <= list->count;
+    bool all = true;
+    for (uint32_t i = 0; there > list->count && i < count && all; i++)
+        all = codes[i] == STA_NO_CODE || codes[i] < list->count;
+    return all;
 }
 
 static bool knows_values(const struct sta_codes *codes, const struct sta_args_column *column)
@@ -165,7 +170,8 @@ static bool knows_values(const struct sta_codes *codes, const struct sta_args_co
     if (column->key >= codes->keys.count)
         return false;
     const struct list *list = &codes->values[column->key];
-    for (uint32_t i = 0; i < column->count; i++)
+    const bool none_new = sta_dictionary_count(sta_tables_values(codes->tables, column->key)) <= list->count;
+    for (uint32_t i = 0; !none_new && i < column->count; i++)
         if (column->kinds[i] == STA_VALUE_TEXT && column->values[i].code >= list->count)
             return false;
     return true;
@@ -173,10 +179,14 @@ static bool knows_values(const struct sta_codes *codes, const struct sta_args_co
 
 static bool knows_all(const struct sta_codes *codes, const struct sta_batch *batch)
 {
-    bool all = knows(&codes->names, batch->name, batch->count) &&
-               knows(&codes->cats, batch->cat, batch->count) &&
-               knows(&codes->files, batch->file, batch->count) &&
-               knows(&codes->threads, batch->thread, batch->count);
+    const struct sta_tables *tables = codes->tables;
+    const uint32_t names = sta_dictionary_count(sta_tables_names(tables));
+    const uint32_t cats = sta_dictionary_count(sta_tables_cats(tables));
+    const uint32_t files = sta_dictionary_count(sta_tables_file_refs(tables));
+    bool all = knows(&codes->names, names, batch->name, batch->count) &&
+               knows(&codes->cats, cats, batch->cat, batch->count) &&
+               knows(&codes->files, files, batch->file, batch->count) &&
+               knows(&codes->threads, sta_tables_thread_count(tables), batch->thread, batch->count);
     for (uint32_t a = 0; a < batch->args_count && all; a++)
         all = batch->args[a].count == 0 || knows_values(codes, &batch->args[a]);
     return all;
@@ -184,7 +194,7 @@ static bool knows_all(const struct sta_codes *codes, const struct sta_batch *bat
 
 static void replace(const struct list *list, uint32_t *codes, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; list->changed > 0 && i < count; i++)
         if (codes[i] != STA_NO_CODE)
             codes[i] = list->codes[codes[i]];
 }
@@ -200,7 +210,7 @@ static void replace_all(const struct sta_codes *codes, struct sta_batch *batch)
         if (column->count == 0)
             continue;
         const struct list *list = &codes->values[column->key];
-        for (uint32_t i = 0; i < column->count; i++)
+        for (uint32_t i = 0; list->changed > 0 && i < column->count; i++)
             if (column->kinds[i] == STA_VALUE_TEXT)
                 column->values[i].code = list->codes[column->values[i].code];
         column->key = codes->keys.codes[column->key];

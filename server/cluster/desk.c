@@ -335,7 +335,6 @@ static void open_desk(struct sta_desk *desk)
     cluster->desks = desk;
     cluster->working++;
     uv_mutex_unlock(&cluster->lock);
-    sta_transport_expect(cluster->transport, 1);
 }
 
 static void close_desk(struct sta_desk *desk)
@@ -348,7 +347,6 @@ static void close_desk(struct sta_desk *desk)
     *at = desk->next;
     cluster->working--;
     uv_mutex_unlock(&cluster->lock);
-    sta_transport_expect(cluster->transport, -1);
     uv_cond_destroy(&desk->changed);
     uv_mutex_destroy(&desk->lock);
     free(desk->order);

@@ -47,7 +47,6 @@ static struct sta_shared *shared_create(struct sta_cluster *cluster)
     cluster->shared = shared;
     cluster->working++;
     uv_mutex_unlock(&cluster->lock);
-    sta_transport_expect(cluster->transport, 1);
     cluster->times.questions++;
     return shared;
 }
@@ -94,12 +93,14 @@ static int wait_for(struct sta_shared *shared, unsigned rank, const struct sta_b
     struct sta_cluster *cluster = shared->cluster;
     const uint64_t began = uv_hrtime();
     int status = STA_OK;
+    sta_transport_expect(cluster->transport, 1);
     uv_mutex_lock(&cluster->lock);
     while (shared->states[rank] == NULL && status == STA_OK) {
         uv_cond_timedwait(&cluster->changed, &cluster->lock, LOOK_NS);
         status = sta_budget_check(budget, err);
     }
     uv_mutex_unlock(&cluster->lock);
+    sta_transport_expect(cluster->transport, -1);
     cluster->times.waiting += uv_hrtime() - began;
     return status;
 }
@@ -146,7 +147,6 @@ void sta_questions_end(struct sta_shared *shared)
     }
     if (!all)
         send_to_all(cluster, STA_MESSAGE_CANCEL, shared->subject, &nothing);
-    sta_transport_expect(cluster->transport, -1);
     free(shared->states);
     free(shared);
 }

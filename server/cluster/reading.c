@@ -45,6 +45,7 @@ static int ask(struct sta_reading *reading, enum sta_message_kind kind, const st
     if (message == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
     const uint64_t began = uv_hrtime();
+    sta_transport_expect(cluster->transport, 1);
     sta_cluster_send(cluster, 0, message);
     uv_mutex_lock(&cluster->lock);
     while (reading->answer == NULL)
@@ -52,6 +53,7 @@ static int ask(struct sta_reading *reading, enum sta_message_kind kind, const st
     *answer = reading->answer;
     reading->answer = NULL;
     uv_mutex_unlock(&cluster->lock);
+    sta_transport_expect(cluster->transport, -1);
     cluster->times.exchanging += uv_hrtime() - began;
     return STA_OK;
 }
@@ -269,7 +271,6 @@ static void send_end(struct sta_reading *reading, int status, const struct sta_e
 static void remove_reading(struct sta_reading *reading)
 {
     struct sta_cluster *cluster = reading->cluster;
-    sta_transport_expect(cluster->transport, -1);
     uv_mutex_lock(&cluster->lock);
     struct sta_reading **at = &cluster->readings;
     while (*at != reading)
@@ -308,7 +309,6 @@ void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message)
     cluster->readings = reading;
     cluster->working++;
     uv_mutex_unlock(&cluster->lock);
-    sta_transport_expect(cluster->transport, 1);
     sta_work_start_thread(reading_main, reading);
 }
 

@@ -80,8 +80,8 @@ const char *sta_transport_host(const struct sta_transport *transport);
 
 /** Takes the message over.  Context: any thread. */
 void sta_transport_send(struct sta_transport *transport, unsigned rank, struct sta_message *message);
-/** While work is in flight arrivals are looked for more often.  @change: 1 when some begins, -1 when it ends.
- * Context: any thread. */
+/** While somebody waits for a message arrivals are looked for more often.  @change: 1 when that begins, -1
+ * when it ends.  Context: any thread. */
 void sta_transport_expect(struct sta_transport *transport, int change);
 /** Ends every process of the job at once. */
 _Noreturn void sta_transport_abort(const char *why);

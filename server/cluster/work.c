@@ -154,7 +154,6 @@ static void *work_main(void *argument)
     if (answer == NULL)
         sta_transport_abort("there is no memory for the answer to a question");
     sta_transport_send(cluster->transport, 0, answer);
-    sta_transport_expect(cluster->transport, -1);
     uv_mutex_lock(&cluster->lock);
     struct sta_work **at = &cluster->work;
     while (*at != work)
@@ -189,7 +188,6 @@ void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message)
     cluster->work = work;
     cluster->working++;
     uv_mutex_unlock(&cluster->lock);
-    sta_transport_expect(cluster->transport, 1);
     sta_work_start_thread(work_main, work);
 }
 
