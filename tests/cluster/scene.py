@@ -31,7 +31,11 @@ SETS = {"io": 'cat == "posix"', "long": "dur > 50", "instant": "dur == 0", "comp
 OVERLAPS = [
     *[{"sets": SETS, "scope": scope} for scope in ("thread", "process", "rank_group", "host", "job")],
     {"sets": SETS, "scope": "process", "from": 50.5, "to": 720.25}, {"sets": SETS, "scope": ["pid", "cat"]},
-    {"sets": SETS, "scope": "process", "exposure": True},
+    *[{"sets": SETS, "scope": scope, "exposure": True} for scope in ("thread", "process", "rank_group", "host", "job")],
+    {"sets": SETS, "scope": "process", "exposure": True, "from": 100.25, "to": 640.5},
+    # Events in which all others lie: they reach over the cuts between ranges of time.
+    {"sets": {"outer": "dur > 1000", "io": 'cat == "posix"', "all": "dur >= 0"}, "scope": "thread", "exposure": True},
+    {"sets": {"outer": "dur > 1000", "io": 'cat == "posix"', "all": "dur >= 0"}, "scope": "job", "exposure": True, "from": 300},
 ]
 
 

@@ -34,9 +34,10 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 
 static void worker_fini(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
 {
-    void *const all[] = {worker->place,          worker->states,       worker->leaving.items, worker->next,
-                         worker->arriving.items, worker->nested.items, worker->others.items,  worker->events,
-                         worker->cells,          worker->arrived,      worker->busy};
+    void *const all[] = {worker->place,        worker->states,         worker->leaving.items,
+                         worker->next,         worker->arriving.items, worker->nested.items,
+                         worker->others.items, worker->events,         worker->cells,
+                         worker->arrived,      worker->busy,           worker->crossings};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(sweep->account, all[i]);
     for (uint32_t s = 0; s < STA_SWEEP_SETS; s++)

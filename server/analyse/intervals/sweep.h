@@ -42,6 +42,9 @@ struct sta_sweep_options {
                              * masks; NULL: each mask is its own.  Borrowed */
     bool idle; /* intervals of mask 0 are given too, from tick 0 on as far as the unit has been swept */
     bool exposure;
+    int64_t range_from, range_to; /* of exposure: the range of time that is swept, of one that is swept in
+                                     several; what reaches out of it is not counted, but listed.  Else
+                                     INT64_MIN, INT64_MAX */
 };
 
 struct sta_sweep;
@@ -99,5 +102,27 @@ struct sta_sweep_exposed {
     __int128 size, size_exposed;      /* parts of bytes, likewise */
 };
 struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against);
+
+/* What an event's bytes are shared out by. */
+struct sta_sweep_weight {
+    int64_t size, dur; /* of all of it, in or out of the window */
+};
+
+/* An event that reaches out of the range: what of it lies in the range. */
+struct sta_sweep_crossing {
+    uint32_t unit, mask;
+    int64_t ts; /* of all of it, as its weight is */
+    struct sta_sweep_weight weight;
+    int64_t begins;                 /* 1: in the range; 0: before it */
+    int64_t time;                   /* ticks in the range */
+    int64_t inside[STA_SWEEP_SETS]; /* of these, by set: in which it was active */
+};
+/** All of them, in no order; *crossings: memory of the account. */
+STA_MUSTCHECK int sta_sweep_crossings(const struct sta_sweep *sweep, struct sta_sweep_crossing **crossings,
+                                      size_t *count, struct sta_error *err);
+/** Counts an event.  @exposed: by set, then set.  @time: of it; @inside: by set, how much of that lies in the
+ * time of the set. */
+void sta_sweep_expose(struct sta_sweep_exposed *exposed, uint32_t sets, uint32_t mask, int64_t time,
+                      const struct sta_sweep_weight *weight, const int64_t *inside);
 
 #endif

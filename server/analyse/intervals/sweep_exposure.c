@@ -62,7 +62,7 @@ void sta_sweep_expose_row(struct sta_sweep_worker *worker, uint32_t sets, uint32
 {
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
         for (uint32_t b = 0; b < sets; b++) {
-            struct sta_sweep_exposed *pair = &worker->exposed[__builtin_ctz(rest)][b];
+            struct sta_sweep_exposed *pair = &worker->exposed[(uint32_t)__builtin_ctz(rest) * sets + b];
             const bool inside = hidden >> b & 1;
             pair->hidden += inside ? row->exposed : 0;
             pair->exposed += inside ? 0 : row->exposed;
@@ -73,7 +73,7 @@ void sta_sweep_expose_row(struct sta_sweep_worker *worker, uint32_t sets, uint32
         }
 }
 
-void sta_sweep_expose(struct sta_sweep_worker *worker, uint32_t sets, uint32_t mask, int64_t time,
+void sta_sweep_expose(struct sta_sweep_exposed *exposed, uint32_t sets, uint32_t mask, int64_t time,
                       const struct sta_sweep_weight *weight, const int64_t *inside)
 {
     const __int128 size = sta_sweep_share(weight, time);
@@ -81,7 +81,7 @@ void sta_sweep_expose(struct sta_sweep_worker *worker, uint32_t sets, uint32_t m
         const int64_t outside = time - inside[b];
         const __int128 left = outside == time ? size : sta_sweep_share(weight, outside);
         for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-            struct sta_sweep_exposed *pair = &worker->exposed[__builtin_ctz(rest)][b];
+            struct sta_sweep_exposed *pair = &exposed[(uint32_t)__builtin_ctz(rest) * sets + b];
             pair->hidden += outside == 0;
             pair->partial += inside[b] > 0 && outside > 0;
             pair->exposed += inside[b] == 0;
@@ -93,11 +93,65 @@ void sta_sweep_expose(struct sta_sweep_worker *worker, uint32_t sets, uint32_t m
     }
 }
 
+/* Others have the rest of what reaches out of the range: only all parts together say how it lies. */
+static int list_crossing(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
+                         const struct sta_sweep_crossing *crossing, const int64_t *inside,
+                         struct sta_error *err)
+{
+    int rc = STA_ACCOUNT_GROW(sweep->account, worker->crossings, worker->crossing_capacity,
+                              worker->crossing_count + 1, STA_SWEEP_WHAT, err);
+    if (rc != 0)
+        return rc;
+    struct sta_sweep_crossing *listed = &worker->crossings[worker->crossing_count++];
+    *listed = *crossing;
+    memcpy(listed->inside, inside, sweep->options.sets * sizeof *inside);
+    return 0;
+}
+
+int sta_sweep_expose_end(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit,
+                         const struct sta_sweep_end *end, const struct sta_sweep_start *start,
+                         const int64_t *inside, struct sta_error *err)
+{
+    const struct sta_sweep_options *options = &sweep->options;
+    const int64_t time = end->te - sta_sweep_cut(sweep, start->ts);
+    if (start->ts < options->range_from || start->ts + start->weight.dur > options->range_to) {
+        const struct sta_sweep_crossing crossing = {.unit = unit,
+                                                    .mask = end->mask,
+                                                    .ts = start->ts,
+                                                    .weight = start->weight,
+                                                    .begins = start->ts >= options->range_from,
+                                                    .time = time};
+        return list_crossing(sweep, worker, &crossing, inside, err);
+    }
+    sta_sweep_expose(worker->exposed, options->sets, end->mask, time, &start->weight, inside);
+    return 0;
+}
+
+int sta_sweep_crossings(const struct sta_sweep *sweep, struct sta_sweep_crossing **crossings, size_t *count,
+                        struct sta_error *err)
+{
+    size_t all = 0, put = 0;
+    for (unsigned w = 0; w < sweep->worker_count; w++)
+        all += sweep->workers[w].crossing_count;
+    *crossings = sta_account_alloc(sweep->account, all + 1, sizeof **crossings, STA_SWEEP_WHAT, err);
+    *count = all;
+    if (*crossings == NULL)
+        return err->status;
+    for (unsigned w = 0; w < sweep->worker_count; w++) {
+        const struct sta_sweep_worker *worker = &sweep->workers[w];
+        if (worker->crossing_count > 0)
+            memcpy(*crossings + put, worker->crossings, worker->crossing_count * sizeof **crossings);
+        put += worker->crossing_count;
+    }
+    return 0;
+}
+
 struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against)
 {
     struct sta_sweep_exposed sum = {0};
     for (unsigned w = 0; w < sweep->worker_count; w++) {
-        const struct sta_sweep_exposed *part = &sweep->workers[w].exposed[set][against];
+        const struct sta_sweep_exposed *part =
+            &sweep->workers[w].exposed[set * sweep->options.sets + against];
         sum.hidden += part->hidden;
         sum.partial += part->partial;
         sum.exposed += part->exposed;
@@ -123,8 +177,8 @@ static int settle_end(struct sta_sweep *sweep, struct sta_sweep_worker *worker, 
     int64_t inside[STA_SWEEP_SETS];
     for (uint32_t s = 0; s < sets; s++)
         inside[s] = totals[s] + arrived[s] - start->before[s];
-    sta_sweep_expose(worker, sets, end->mask, end->te - start->ts, &start->weight, inside);
-    return sta_sweep_free_start(sweep, &sweep->started, end->place, err);
+    int rc = sta_sweep_expose_end(sweep, worker, end->unit, end, start, inside, err);
+    return rc == 0 ? sta_sweep_free_start(sweep, &sweep->started, end->place, err) : rc;
 }
 
 static void settle_start(struct sta_sweep *sweep, const struct sta_sweep_worker *worker, size_t number)

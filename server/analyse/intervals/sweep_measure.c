@@ -234,13 +234,14 @@ static void covered_at(const struct going *going, int64_t at, int64_t *covered)
         covered[s] = going->worker->covered[s] + (going->state->mask >> s & 1 ? at : 0);
 }
 
-static void note_start(const struct going *going, struct sta_sweep_starts *starts, size_t place, int64_t at,
-                       const struct sta_sweep_weight *weight)
+/* @cut: its beginning, cut to the window. */
+static void note_start(const struct going *going, struct sta_sweep_starts *starts, size_t place, int64_t cut,
+                       const struct sta_sweep_weighed *event)
 {
     struct sta_sweep_start *start = sta_sweep_start_at(going->sweep, starts, place);
-    start->ts = at;
-    start->weight = *weight;
-    covered_at(going, at, start->before);
+    start->ts = event->record.ts;
+    start->weight = event->weight;
+    covered_at(going, cut, start->before);
 }
 
 static void expose_end(const struct going *going, const struct sta_sweep_end *end)
@@ -256,8 +257,10 @@ static void expose_end(const struct going *going, const struct sta_sweep_end *en
     covered_at(going, end->te, inside);
     for (uint32_t s = 0; s < sets; s++)
         inside[s] -= start->before[s];
-    sta_sweep_expose(worker, sets, end->mask, end->te - start->ts, &start->weight, inside);
-    int rc = sta_sweep_free_start(going->sweep, &worker->open, end->place, &worker->failure);
+    int rc =
+        sta_sweep_expose_end(going->sweep, worker, going->state->unit, end, start, inside, &worker->failure);
+    if (rc == 0)
+        rc = sta_sweep_free_start(going->sweep, &worker->open, end->place, &worker->failure);
     STA_ASSERT(rc == 0 || has_failed(going));
 }
 
@@ -294,9 +297,16 @@ static inline const struct sta_sweep_record *record_at(const char *at)
     return (const struct sta_sweep_record *)(const void *)at;
 }
 
-static inline const struct sta_sweep_weight *weight_at(const char *at)
+static inline const struct sta_sweep_weighed *weighed_at(const char *at)
 {
-    return &((const struct sta_sweep_weighed *)(const void *)at)->weight;
+    return (const struct sta_sweep_weighed *)(const void *)at;
+}
+
+/* Whether how it lies is known once it has ended here. */
+static inline bool lies_in_range(const struct sta_sweep *sweep, const struct sta_sweep_weighed *event)
+{
+    return event->record.ts >= sweep->options.range_from &&
+           event->record.ts + event->weight.dur <= sweep->options.range_to;
 }
 
 /* Passes a row of events of the same sets, each of which ends by @until, when something else changes, and
@@ -314,12 +324,13 @@ static inline const char *pass_row(const struct going *going, const char *at, co
     for (; at < last; at += size, count++) {
         const struct sta_sweep_record *record = record_at(at);
         int64_t te = sta_sweep_short_te(record);
-        if (sta_sweep_kind(record) != mask || te > until || te > record_at(at + size)->ts)
+        if (sta_sweep_kind(record) != mask || te > until || te > record_at(at + size)->ts ||
+            (weighed && !lies_in_range(going->sweep, weighed_at(at))))
             break;
         int64_t part = te - STA_MAX(record->ts, from);
         time += (uint64_t)part;
         if (weighed)
-            bytes += sta_sweep_share(weight_at(at), part);
+            bytes += sta_sweep_share(&weighed_at(at)->weight, part);
     }
     events_passed(going, mask, count, time);
     for (uint32_t fresh = weighed ? mask & ~going->state->mask : 0; fresh != 0; fresh &= fresh - 1)
@@ -350,11 +361,11 @@ static inline void start_event(const struct going *going, const char *at, int64_
     const bool leaves = te > going->end;
     check_budget(going);
     if (weighed && leaves) {
-        note_start(going, &worker->left, worker->leaving_next++, ts, weight_at(at));
+        note_start(going, &worker->left, worker->leaving_next++, ts, weighed_at(at));
     } else if (weighed) {
         if (sta_sweep_new_start(going->sweep, &worker->open, &end.place, &worker->failure) != 0)
             return;
-        note_start(going, &worker->open, end.place, ts, weight_at(at));
+        note_start(going, &worker->open, end.place, ts, weighed_at(at));
     }
     event_starts(going, end.mask, ts, weighed);
     if (!leaves)
@@ -375,7 +386,8 @@ static inline void sweep_records(const struct going *going, bool weighed)
         for (; until <= ts && !has_failed(going); until = next_end(worker))
             end_next(going, weighed);
         if (at < last && te <= STA_MIN(record_at(at + size)->ts, until) && sta_sweep_is_short(record) &&
-            !tells(going, sta_sweep_mask(record))) {
+            !tells(going, sta_sweep_mask(record)) &&
+            (!weighed || lies_in_range(going->sweep, weighed_at(at)))) {
             at = pass_row(going, at, last, until, weighed);
             continue;
         }

@@ -24,10 +24,7 @@ struct sta_sweep_record {
 #define STA_SWEEP_LENGTH 17 /* where it begins */
 #define STA_SWEEP_LONGEST (((int64_t)1 << (64 - STA_SWEEP_LENGTH)) - 1)
 
-/* With exposure: what an event's bytes are shared out by. */
-struct sta_sweep_weight {
-    int64_t size, dur; /* of all of it, in or out of the window */
-};
+/* With exposure. */
 struct sta_sweep_weighed {
     struct sta_sweep_record record;
     struct sta_sweep_weight weight;
@@ -48,7 +45,7 @@ struct sta_sweep_ends {
 
 /* How an event began; `before` of its unit follows for each set: how long it had been active. */
 struct sta_sweep_start {
-    int64_t ts; /* cut to the window */
+    int64_t ts; /* not cut */
     struct sta_sweep_weight weight;
     int64_t before[];
 };
@@ -116,7 +113,9 @@ struct sta_sweep_worker {
     int64_t *busy; /* by state, then set: what the slice adds to the unit's time */
     size_t busy_capacity;
     size_t leaving_next; /* of the leaving ends, which come in the order of states and records */
-    struct sta_sweep_exposed exposed[STA_SWEEP_SETS][STA_SWEEP_SETS];
+    struct sta_sweep_exposed exposed[STA_SWEEP_SETS * STA_SWEEP_SETS]; /* by set, then set, without gaps */
+    struct sta_sweep_crossing *crossings;
+    size_t crossing_count, crossing_capacity;
 
     struct sta_error failure; /* of the slice being measured; status 0: none */
     size_t work;              /* since the budget was asked last */
@@ -255,8 +254,10 @@ static inline __int128 sta_sweep_share(const struct sta_sweep_weight *weight, in
  * others.  @row: exposed, how many; time and size of all. */
 void sta_sweep_expose_row(struct sta_sweep_worker *worker, uint32_t sets, uint32_t mask, uint32_t hidden,
                           const struct sta_sweep_exposed *row);
-/** Counts an event.  @inside: by set, how much of it lies in the time of that. */
-void sta_sweep_expose(struct sta_sweep_worker *worker, uint32_t sets, uint32_t mask, int64_t time,
-                      const struct sta_sweep_weight *weight, const int64_t *inside);
+/** Counts an event of a unit that ends, or lists it. */
+STA_MUSTCHECK int sta_sweep_expose_end(const struct sta_sweep *sweep, struct sta_sweep_worker *worker,
+                                       uint32_t unit, const struct sta_sweep_end *end,
+                                       const struct sta_sweep_start *start, const int64_t *inside,
+                                       struct sta_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
+#include "analyse/exec/sort.h"
 #include "analyse/sources/shared.h"
 #include "common/account.h"
 #include "common/memory.h"
@@ -32,7 +33,9 @@ int sta_overlap_partial_init(struct sta_overlap_partial *partial, const struct s
         partial->swept = sta_account_calloc(account, units + 1, sizeof *partial->swept, WHAT, err);
     if (partial->swept != NULL)
         partial->events = sta_account_calloc(account, (units + 1) * sets, sizeof *partial->events, WHAT, err);
-    if (partial->events == NULL)
+    if (partial->events != NULL)
+        partial->exposed = sta_account_calloc(account, sets * sets, sizeof *partial->exposed, WHAT, err);
+    if (partial->exposed == NULL)
         return err->status;
     sta_host_spans_clear(partial->threads, 0, threads + 1);
     sta_host_spans_clear(partial->units, 0, units + 1);
@@ -41,8 +44,8 @@ int sta_overlap_partial_init(struct sta_overlap_partial *partial, const struct s
 
 void sta_overlap_partial_fini(struct sta_overlap_partial *partial)
 {
-    void *const all[] = {partial->threads, partial->units, partial->swept,
-                         partial->events,  partial->cells, partial->exposed};
+    void *const all[] = {partial->threads, partial->units,   partial->swept,    partial->events,
+                         partial->cells,   partial->exposed, partial->crossings};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(partial->account, all[i]);
     for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
@@ -102,6 +105,33 @@ static int add_concurrency(struct sta_overlap_partial *partial, const struct sta
     return STA_OK;
 }
 
+static int add_exposed(struct sta_overlap_partial *partial, const struct sta_overlap_partial *other,
+                       struct sta_error *err)
+{
+    for (uint32_t i = 0; i < partial->set_count * partial->set_count; i++) {
+        struct sta_sweep_exposed *sum = &partial->exposed[i];
+        const struct sta_sweep_exposed *more = &other->exposed[i];
+        sum->hidden += more->hidden;
+        sum->partial += more->partial;
+        sum->exposed += more->exposed;
+        sum->time += more->time;
+        sum->time_exposed += more->time_exposed;
+        sum->size += more->size;
+        sum->size_exposed += more->size_exposed;
+    }
+    if (other->crossing_count == 0)
+        return STA_OK;
+    struct sta_sweep_crossing *crossings =
+        sta_account_realloc(partial->account, partial->crossings,
+                            partial->crossing_count + other->crossing_count, sizeof *crossings, WHAT, err);
+    if (crossings == NULL)
+        return err->status;
+    memcpy(crossings + partial->crossing_count, other->crossings, other->crossing_count * sizeof *crossings);
+    partial->crossings = crossings;
+    partial->crossing_count += other->crossing_count;
+    return STA_OK;
+}
+
 int sta_overlap_partial_add(struct sta_overlap_partial *partial, const struct sta_overlap_partial *other,
                             struct sta_error *err)
 {
@@ -115,8 +145,11 @@ int sta_overlap_partial_add(struct sta_overlap_partial *partial, const struct st
             partial->events[(size_t)u * sets + s] += other->events[(size_t)u * sets + s];
     }
     int rc = add_cells(partial, other, err);
+    if (rc == 0)
+        rc = add_exposed(partial, other, err);
     for (uint32_t s = 0; rc == 0 && s < sets; s++) {
         partial->sets[s].instant += other->sets[s].instant;
+        partial->sets[s].instant_size += other->sets[s].instant_size;
         rc = add_concurrency(partial, other, s, err);
     }
     return rc;
@@ -159,9 +192,13 @@ void sta_overlap_partial_put(const struct sta_overlap_partial *partial, struct s
     }
     for (uint32_t s = 0; s < sets; s++) {
         sta_put_varint(out, (uint64_t)partial->sets[s].instant);
+        sta_put(out, &partial->sets[s].instant_size, sizeof partial->sets[s].instant_size);
         sta_put_varint(out, partial->concurrency_counts[s]);
         sta_put(out, partial->concurrency[s], partial->concurrency_counts[s] * sizeof(__int128));
     }
+    sta_put(out, partial->exposed, (size_t)sets * sets * sizeof *partial->exposed);
+    sta_put_varint(out, partial->crossing_count);
+    sta_put(out, partial->crossings, partial->crossing_count * sizeof *partial->crossings);
 }
 
 static int get_cells(struct sta_overlap_partial *partial, struct sta_cursor *in, struct sta_error *err)
@@ -189,6 +226,9 @@ static int get_set(struct sta_overlap_partial *partial, uint32_t set, struct sta
                    struct sta_error *err)
 {
     partial->sets[set].instant = (int64_t)sta_get_varint(in);
+    const void *instant_size = sta_get_bytes(in, sizeof partial->sets[set].instant_size);
+    if (instant_size != NULL)
+        memcpy(&partial->sets[set].instant_size, instant_size, sizeof partial->sets[set].instant_size);
     const uint64_t count = sta_get_varint(in);
     const void *times = count <= (uint64_t)(in->end - in->at) / sizeof(__int128)
                             ? sta_get_bytes(in, count * sizeof(__int128))
@@ -201,6 +241,30 @@ static int get_set(struct sta_overlap_partial *partial, uint32_t set, struct sta
         return err->status;
     memcpy(partial->concurrency[set], times, count * sizeof(__int128));
     partial->concurrency_counts[set] = (size_t)count;
+    return STA_OK;
+}
+
+static int get_exposed(struct sta_overlap_partial *partial, struct sta_cursor *in, struct sta_error *err)
+{
+    const size_t pairs = (size_t)partial->set_count * partial->set_count;
+    const void *exposed = sta_get_bytes(in, pairs * sizeof *partial->exposed);
+    const uint64_t count = sta_get_varint(in);
+    const void *crossings = count <= (uint64_t)(in->end - in->at) / sizeof *partial->crossings
+                                ? sta_get_bytes(in, count * sizeof *partial->crossings)
+                                : NULL;
+    if (in->failed || crossings == NULL)
+        return sta_shared_fail(err);
+    memcpy(partial->exposed, exposed, pairs * sizeof *partial->exposed);
+    partial->crossings =
+        sta_account_alloc(partial->account, (size_t)count + 1, sizeof *partial->crossings, WHAT, err);
+    if (partial->crossings == NULL)
+        return err->status;
+    memcpy(partial->crossings, crossings, count * sizeof *partial->crossings);
+    partial->crossing_count = (size_t)count;
+    for (size_t c = 0; c < count; c++)
+        if (partial->crossings[c].mask >> partial->set_count != 0 || partial->crossings[c].weight.dur <= 0 ||
+            (partial->crossings[c].begins & ~INT64_C(1)) != 0)
+            return sta_shared_fail(err);
     return STA_OK;
 }
 
@@ -221,7 +285,7 @@ int sta_overlap_partial_get(struct sta_overlap_partial *partial, const struct st
     rc = get_cells(partial, in, err);
     for (uint32_t s = 0; rc == 0 && s < partial->set_count; s++)
         rc = get_set(partial, s, in, err);
-    return rc;
+    return rc == 0 ? get_exposed(partial, in, err) : rc;
 }
 
 /* ---- results */
@@ -256,6 +320,55 @@ static int add_threads(const struct sta_overlap_partial *partial, const struct s
     return rc;
 }
 
+/* Parts of the same event stand together. */
+static int compare_crossings(const void *a, const void *b, void *context)
+{
+    const struct sta_sweep_crossing *x = a, *y = b;
+    const int64_t left[] = {x->unit, x->mask, x->ts, x->weight.dur, x->weight.size};
+    const int64_t right[] = {y->unit, y->mask, y->ts, y->weight.dur, y->weight.size};
+    for (size_t i = 0; i < STA_COUNT_OF(left); i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
+
+/* @parts: of some events that are the same in all, one for each range that each of them reaches into.  They
+ * lie in the same way, and so have equal parts in a range. */
+static int count_equal(const struct sta_overlap_partial *partial, const struct sta_sweep_crossing *parts,
+                       size_t count, struct sta_error *err)
+{
+    int64_t events = 0, time = 0, inside[STA_SWEEP_SETS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        events += parts[i].begins;
+        time += parts[i].time;
+        for (uint32_t s = 0; s < partial->set_count; s++)
+            inside[s] += parts[i].inside[s];
+    }
+    if (events == 0)
+        return sta_shared_fail(err);
+    for (uint32_t s = 0; s < partial->set_count; s++)
+        inside[s] /= events;
+    for (int64_t i = 0; i < events; i++)
+        sta_sweep_expose(partial->exposed, partial->set_count, parts->mask, time / events, &parts->weight,
+                         inside);
+    return STA_OK;
+}
+
+/* Events that reach into several ranges. */
+static int count_crossings(const struct sta_overlap_partial *partial, const struct sta_budget *budget,
+                           struct sta_error *err)
+{
+    const size_t count = partial->crossing_count;
+    struct sta_sweep_crossing *all = partial->crossings;
+    int rc = sta_sort(budget, all, count, sizeof *all, compare_crossings, NULL, err);
+    for (size_t first = 0, end; rc == 0 && first < count; first = end) {
+        for (end = first + 1; end < count && compare_crossings(&all[first], &all[end], NULL) == 0; end++)
+            ;
+        rc = count_equal(partial, &all[first], end - first, err);
+    }
+    return rc;
+}
+
 static int list_units(struct sta_overlap_results *results, uint32_t count, const struct sta_budget *budget,
                       struct sta_error *err)
 {
@@ -286,6 +399,9 @@ static void take_sets(struct sta_overlap_partial *partial, struct sta_overlap_re
 int sta_overlap_take_partial(struct sta_overlap_partial *partial, const struct sta_overlap_binding *binding,
                              struct sta_overlap_results *results, struct sta_error *err)
 {
+    int rc = count_crossings(partial, binding->budget, err);
+    if (rc != 0)
+        return rc;
     results->sums = sta_account_alloc(partial->account, (size_t)partial->unit_count + 1,
                                       sizeof *results->sums, WHAT, err);
     if (results->sums == NULL)
@@ -303,7 +419,7 @@ int sta_overlap_take_partial(struct sta_overlap_partial *partial, const struct s
                                                   .swept = partial->swept[u],
                                                   .events = results->counts + (size_t)u * partial->set_count};
     take_sets(partial, results);
-    int rc = add_threads(partial, binding, results, err);
+    rc = add_threads(partial, binding, results, err);
     return rc == 0 ? list_units(results, partial->unit_count, binding->budget, err) : rc;
 }
 

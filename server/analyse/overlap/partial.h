@@ -23,7 +23,9 @@ struct sta_overlap_partial {
     size_t cell_count;
     __int128 *concurrency[STA_OVERLAP_SETS];
     size_t concurrency_counts[STA_OVERLAP_SETS];
-    struct sta_sweep_exposed *exposed; /* NULL without exposure, which does not come in parts */
+    struct sta_sweep_exposed *exposed;    /* by set, then set; zeros without exposure */
+    struct sta_sweep_crossing *crossings; /* of exposure: events that reach out of the ranges */
+    size_t crossing_count;
 };
 
 /** Of no events. */
@@ -34,7 +36,7 @@ void sta_overlap_partial_fini(struct sta_overlap_partial *partial);
 STA_MUSTCHECK int sta_overlap_gather(const struct sta_overlap_binding *binding,
                                      const struct sta_overlap_wants *wants, struct sta_time_range range,
                                      struct sta_overlap_partial *partial, struct sta_error *err);
-/** Adds what another range has, of the same request and without exposure. */
+/** Adds what another range has, of the same request. */
 STA_MUSTCHECK int sta_overlap_partial_add(struct sta_overlap_partial *partial,
                                           const struct sta_overlap_partial *other, struct sta_error *err);
 /** Results, from all ranges.  Takes over what it can of @partial. */

@@ -34,7 +34,8 @@ struct pass {
     const struct sta_overlap_request *request;
     const struct sta_overlap_wants *wants;
     struct sta_window window; /* of the request, and of the range of time */
-    int64_t range_from;       /* what began before it is counted in another range; INT64_MIN: nothing is */
+    struct sta_window range;  /* of time; open where the request's window is not cut by it.  What began
+                                 before it is counted in another range */
     struct sta_account *account;
     const struct sta_entities *entities;
     struct sta_sweep *sweep;
@@ -67,7 +68,7 @@ static int grow_units(const struct pass *pass, struct worker *worker, size_t nee
         sta_host_spans_clear(worker->units, units, worker->unit_capacity);
     if (rc == 0)
         rc = grow_counts(pass, &worker->instants, &worker->instant_capacity, worker->unit_capacity, err);
-    if (rc == 0 && pass->range_from > INT64_MIN)
+    if (rc == 0 && pass->range.from > INT64_MIN)
         rc = grow_counts(pass, &worker->arrived, &worker->arrived_capacity, worker->unit_capacity, err);
     return rc;
 }
@@ -132,7 +133,7 @@ static void take_events(const struct pass *pass, struct worker *worker,
     if (whole && by_thread && events->selected == NULL)
         take_some(worker, events, open, INT64_MIN, sets, true, true);
     else
-        take_some(worker, events, window, pass->range_from, sets, by_thread, false);
+        take_some(worker, events, window, pass->range.from, sets, by_thread, false);
 }
 
 static int read_sizes(struct worker *worker, const struct sta_scan_rows *rows, struct sta_error *err)
@@ -220,7 +221,9 @@ static int pass_init(struct pass *pass, struct sta_error *err)
                                         .classes = pass->wants->classes,
                                         .context = pass->wants->context,
                                         .idle = pass->wants->idle,
-                                        .exposure = pass->wants->exposure};
+                                        .exposure = pass->wants->exposure,
+                                        .range_from = pass->range.from,
+                                        .range_to = pass->range.to};
     int rc = 0;
     pass->sweep = sta_sweep_create(&options);
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
@@ -278,13 +281,9 @@ static int add_exposure(const struct sta_sweep *sweep, struct sta_overlap_partia
                         struct sta_error *err)
 {
     const uint32_t sets = partial->set_count;
-    partial->exposed =
-        sta_account_alloc(partial->account, (size_t)sets * sets, sizeof *partial->exposed, WHAT, err);
-    if (partial->exposed == NULL)
-        return err->status;
     for (uint32_t i = 0; i < sets * sets; i++)
         partial->exposed[i] = sta_sweep_exposed(sweep, i / sets, i % sets);
-    return 0;
+    return sta_sweep_crossings(sweep, &partial->crossings, &partial->crossing_count, err);
 }
 
 /* What the sweep found. */
@@ -337,7 +336,8 @@ int sta_overlap_gather(const struct sta_overlap_binding *binding, const struct s
                         .request = request,
                         .wants = wants,
                         .window = {STA_MAX(request->from, range.from), STA_MIN(request->to, range.to)},
-                        .range_from = range.from > request->from ? range.from : INT64_MIN,
+                        .range = {range.from > request->from ? range.from : INT64_MIN,
+                                  range.to < request->to ? range.to : INT64_MAX},
                         .account = budget->account,
                         .entities = sta_snapshot_entities(request->question->snapshot),
                         .worker_count = sta_budget_workers(budget)};

@@ -105,7 +105,7 @@ struct sta_overlap_results {
     size_t cell_count;
     __int128 *concurrency[STA_OVERLAP_SETS]; /* ticks by number of active events, from 1 */
     size_t concurrency_counts[STA_OVERLAP_SETS];
-    struct sta_sweep_exposed *exposed; /* by set, then set; NULL without exposure */
+    struct sta_sweep_exposed *exposed; /* by set, then set; zeros without exposure */
 };
 
 /* What is wanted beside the sums. */

@@ -20,7 +20,7 @@ static void put_request(struct sta_buffer *out, const struct sta_overlap_questio
 
 static bool can_be_shared(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants)
 {
-    return binding->budget->peers != NULL && wants->take == NULL && !wants->exposure && wants->see == NULL &&
+    return binding->budget->peers != NULL && wants->take == NULL && wants->see == NULL &&
            binding->request->question->set_count == 0 && binding->request->call == STA_OVERLAP_TOTALS &&
            sta_overlap_follows_threads(binding->request);
 }
@@ -79,7 +79,7 @@ static int read_request(const struct sta_share_host *host, struct sta_cursor *in
 static int gather(struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
                   struct sta_error *err)
 {
-    const struct sta_overlap_wants wants = {.take = NULL};
+    const struct sta_overlap_wants wants = {.exposure = work->request.exposure};
     const struct sta_scan scan = sta_overlap_scan(&work->request);
     struct sta_time_range *ranges = sta_alloc_array(stripe->count, sizeof *ranges);
     int rc = sta_time_ranges(&scan, stripe->count, STA_ALL_ROWS, budget->account, ranges)

@@ -6,8 +6,8 @@
 #include "analyse/overlap/partial.h"
 #include "analyse/sources/shared.h"
 
-/** Asks the other processes of the budget, if there are any and it is worth it; not for single intervals,
- * exposure, and units that do not follow from threads. */
+/** Asks the other processes of the budget, if there are any and it is worth it; not for single intervals
+ * and units that do not follow from threads. */
 void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_binding *binding,
                        const struct sta_overlap_wants *wants);
 /** What rank @rank has found.  Return: 0; STA_EOUTDATED: its range is to be measured here; STA_ECORRUPT;

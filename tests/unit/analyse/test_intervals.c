@@ -177,7 +177,9 @@ static void begin_scene(struct scene *scene, struct sta_budget budget, uint32_t 
                                         .to = scaled(scene, scene->to),
                                         .take = scene->sums_only ? NULL : note_interval,
                                         .context = scene,
-                                        .exposure = scene->exposure};
+                                        .exposure = scene->exposure,
+                                        .range_from = INT64_MIN,
+                                        .range_to = INT64_MAX};
     struct sta_pieces_options kept = {.budget = &scene->budget, .longest = longest, .compare = compare_units};
     scene->sweep = sta_sweep_create(&options);
     for (uint32_t mask = 1; mask < MASKS; mask++)
