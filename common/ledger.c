@@ -81,3 +81,32 @@ void sta_source_copy(struct sta_source *to, const struct sta_source *from)
     sta_line_notes_merge(&to->malformed, &from->malformed);
     sta_line_notes_merge(&to->repaired, &from->repaired);
 }
+
+/* What is said of the end of the file is what its last range says. */
+static void take_end(struct sta_source *whole, const struct sta_source *range)
+{
+    whole->size = range->size;
+    whole->mtime_ns = range->mtime_ns;
+    whole->fingerprint = range->fingerprint;
+    whole->resumable = range->resumable;
+    whole->resume_fingerprint = range->resume_fingerprint;
+    whole->counts.bytes = range->counts.bytes;
+    whole->counts.json_bytes = range->counts.json_bytes;
+    whole->counts.physical_lines = range->counts.physical_lines;
+}
+
+void sta_source_join(struct sta_source *whole, const struct sta_source *range)
+{
+    struct sta_ledger_counts more = range->counts;
+    more.bytes = more.json_bytes = more.physical_lines = 0;
+    sta_ledger_add(&whole->counts, &more);
+    sta_line_notes_merge(&whole->malformed, &range->malformed);
+    sta_line_notes_merge(&whole->repaired, &range->repaired);
+    if (range->size > whole->size)
+        take_end(whole, range);
+    if (range->state == STA_SOURCE_COMPLETE)
+        return;
+    whole->state = range->state;
+    free(whole->reason);
+    whole->reason = range->reason != NULL ? sta_strdup(range->reason) : NULL;
+}

@@ -88,5 +88,8 @@ struct sta_source {
 };
 void sta_source_fini(struct sta_source *source);
 void sta_source_copy(struct sta_source *to, const struct sta_source *from);
+/** Adds what one range of the file gave, where several were read by themselves, in any order.  Of a range the
+ * counts of bytes and of physical lines reach from the beginning of the file. */
+void sta_source_join(struct sta_source *whole, const struct sta_source *range);
 
 #endif

@@ -88,10 +88,9 @@ static void watcher_main(void *argument)
     uv_mutex_unlock(&run->lock);
 }
 
-/* A unit is a file at least: one alone is not shared. */
 static int decode(struct run *run, const struct sta_decode_request *request, struct sta_error *err)
 {
-    if (run->readers == NULL || request->file_count < 2)
+    if (run->readers == NULL)
         return sta_decode_run(request, err);
     uint64_t *bytes = sta_alloc_array(request->file_count, sizeof *bytes);
     for (size_t i = 0; i < request->file_count; i++)
@@ -180,9 +179,20 @@ void sta_ingest_found_fini(struct sta_ingest_found *found)
     *found = (struct sta_ingest_found){0};
 }
 
+/* Whether other processes may have read parts of it. */
 static bool can_be_shared(const struct sta_ingest *ingest, enum sta_trace_kind kind, struct sta_job *job)
 {
     return kind == STA_TRACE_EVENTS && ingest->growth == NULL && !sta_job_in_small_slot(job);
+}
+
+/* Who reads along; NULL: nobody.  Of one file alone others can read ranges, if it is large. */
+static const struct sta_fellow_readers *readers_of(const struct sta_ingest *ingest,
+                                                   const struct sta_ingest_plan *plan,
+                                                   enum sta_trace_kind kind, struct sta_job *job)
+{
+    const struct sta_fellow_readers *readers = ingest->readers;
+    const bool worth_it = readers != NULL && (plan->count > 1 || plan->bytes >= readers->least);
+    return worth_it && can_be_shared(ingest, kind, job) ? readers : NULL;
 }
 
 struct resuming {
@@ -218,7 +228,7 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     add_sources(writer, plan, files, numbers);
     struct run run = {.writer = writer,
                       .trace = trace,
-                      .readers = can_be_shared(ingest, kind, job) ? ingest->readers : NULL,
+                      .readers = readers_of(ingest, plan, kind, job),
                       .plan = plan,
                       .job = job,
                       .source_numbers = numbers,
@@ -259,7 +269,6 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
                          struct sta_job *job, struct sta_error *err)
 {
     struct sta_ingest own = *all, *ingest = &own;
-    const bool shared = all->readers != NULL && plan->count > 1 && can_be_shared(all, entry->kind, job);
     if (own.growth != NULL)
         own.workers = (unsigned)STA_MIN(own.workers, 1 + plan->bytes / BYTES_PER_WORKER);
     struct sta_writer *writer;
@@ -276,6 +285,7 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
     if (can_be_shared(ingest, entry->kind, job))
         status = resume(ingest, writer, plan, entry, &skipped, err);
     const uint64_t planned = uv_hrtime();
+    const bool shared = readers_of(ingest, plan, entry->kind, job) != NULL;
     if (status == STA_OK)
         status =
             read_files(ingest, writer, plan, entry->id, entry->kind, base == NULL && skipped == 0, job, err);

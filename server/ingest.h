@@ -36,6 +36,7 @@ struct sta_shared_reading {
 /* Other processes that read along. */
 struct sta_fellow_readers {
     void *context;
+    uint64_t least; /* bytes of a file alone that it takes to share it */
     /** As sta_decode_run; what others have read is adopted by the writer. */
     int (*read)(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
     /** How long the other processes had nothing to do before and after that. */

@@ -396,6 +396,7 @@ static int join_cluster(struct daemon *daemon, struct sta_error *err)
         .workers = (unsigned)settings->workers,
         .columns = settings->columns,
         .stripe = (uint32_t)STA_MIN(STA_MAX(settings->rank_stripe, 1), UINT32_MAX),
+        .range = STA_MAX(settings->rank_range, 1),
         .silence = settings->rank_silence,
         .account = &daemon->caches.memory,
         .stop_wanted = want_stop,

@@ -74,6 +74,7 @@ static void on_message(void *context, struct sta_message *message)
         sta_reading_answered(cluster, message);
         return;
     case STA_MESSAGE_UNIT_WANTED:
+    case STA_MESSAGE_COUNTED:
     case STA_MESSAGE_GRANT_WANTED:
     case STA_MESSAGE_UNIT_DONE:
     case STA_MESSAGE_INGEST_DONE:
@@ -137,7 +138,8 @@ int sta_cluster_join(const struct sta_cluster_options *options, struct sta_clust
                                      .ask = sta_questions_ask,
                                      .take = sta_questions_take,
                                      .end = sta_questions_end};
-    made->readers = (struct sta_fellow_readers){made, sta_cluster_read, sta_cluster_note_alone};
+    made->readers =
+        (struct sta_fellow_readers){made, 2 * options->range, sta_cluster_read, sta_cluster_note_alone};
     made->members = sta_alloc_array(sta_cluster_size(made), sizeof *made->members);
     for (unsigned rank = 0; rank < sta_cluster_size(made); rank++)
         made->members[rank].heard = uv_hrtime();

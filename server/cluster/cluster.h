@@ -27,6 +27,7 @@ struct sta_cluster_options {
     size_t memory;               /* bytes of this process */
     uint64_t columns;            /* bytes of decoded columns that a rank keeps */
     uint32_t stripe;             /* row groups next to each other that one rank has */
+    uint64_t range;              /* least bytes of a file's range that a rank reads */
     uint64_t silence;            /* seconds without a word from a rank after which the job is ended */
     struct sta_account *account; /* of this process; borrowed, as all above */
     /** Rank 0: another rank was told by the system to end.  Context: another thread; must not wait. */

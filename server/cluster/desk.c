@@ -1,18 +1,18 @@
 /* Rank 0: an ingest whose files all ranks read.
  *
- * DESIGN.  Files are dealt as units, the largest first; a rank that has read one asks for the next, rank 0
- * too, by messages to itself.  One thread, the desk, answers them: units, codes, and what a unit gave, which
- * becomes part of the version that the writer publishes, and of its journal.  Files that go on where they
- * ended before are rank 0's own, and read by the writer itself. */
+ * DESIGN.  Files, and ranges of large plain ones, are dealt as units (units.h); a rank that has read one asks
+ * for the next, rank 0 too, by messages to itself.  One thread, the desk, answers them: units, codes, and
+ * what a unit gave, which becomes part of the version that the writer publishes, and of its journal.  Files
+ * that go on where they ended before are rank 0's own, and read by the writer itself. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster/codes.h"
 #include "cluster/private.h"
+#include "cluster/units.h"
 #include "common/log.h"
 #include "common/memory.h"
 
-#define UNITS_PER_RANK 8
 #define LOOK_NS UINT64_C(50000000)
 /* Numbers of files that a unit may use: of segments, of which the smallest are of some KiB of a file. */
 #define NUMBERS_BYTES 4096
@@ -26,67 +26,13 @@ struct sta_desk {
     uv_mutex_t lock; /* guards all below */
     uv_cond_t changed;
     struct sta_message *first, **last; /* that have come */
-    size_t *order;                     /* files, as they are dealt */
-    size_t count, next_file;
-    uint64_t unit_bytes;
-    unsigned done; /* ranks that have ended */
-    bool told;     /* that nobody wants it any more */
-    int status;    /* of the first failure */
+    struct sta_units *units;
+    struct sta_unit *dealt; /* by rank: what it has; kind WAIT: it waits for one */
+    unsigned done;          /* ranks that have ended */
+    bool told;              /* that nobody wants it any more */
+    int status;             /* of the first failure */
     struct sta_error *err;
 };
-
-/* ---- units */
-
-static uint64_t bytes_of(const struct sta_desk *desk, size_t file)
-{
-    return desk->reading->bytes[file];
-}
-
-static int larger_first(const void *a, const void *b, void *context)
-{
-    const struct sta_desk *desk = context;
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const uint64_t left = bytes_of(desk, x), right = bytes_of(desk, y);
-    return left != right ? (left < right ? 1 : -1) : (x > y) - (x < y);
-}
-
-/* Whether only rank 0 can read it. */
-static bool is_own(const struct sta_decode_file *file)
-{
-    return file->resume || file->end != 0;
-}
-
-static void order_files(struct sta_desk *desk)
-{
-    const struct sta_decode_request *request = desk->reading->request;
-    uint64_t bytes = 0;
-    desk->order = sta_alloc_array(request->file_count, sizeof *desk->order);
-    for (size_t i = 0; i < request->file_count; i++) {
-        if (is_own(&request->files[i]))
-            continue;
-        desk->order[desk->count++] = i;
-        bytes += bytes_of(desk, i);
-    }
-    qsort_r(desk->order, desk->count, sizeof *desk->order, larger_first, desk);
-    desk->unit_bytes = bytes / (UNITS_PER_RANK * sta_cluster_size(desk->cluster));
-}
-
-/* The next files, *first .. in the order.  Return: how many; 0: none are left, or the ingest has failed. */
-static size_t claim(struct sta_desk *desk, size_t *first, uint64_t *bytes)
-{
-    const bool ended = atomic_load(&desk->reading->request->progress->cancel);
-    size_t count = 0;
-    *bytes = 0;
-    uv_mutex_lock(&desk->lock);
-    *first = desk->next_file;
-    while (!ended && desk->status == STA_OK && desk->next_file < desk->count &&
-           (count == 0 || *bytes + bytes_of(desk, desk->order[desk->next_file]) <= desk->unit_bytes)) {
-        *bytes += bytes_of(desk, desk->order[desk->next_file++]);
-        count++;
-    }
-    uv_mutex_unlock(&desk->lock);
-    return count;
-}
 
 static void fail(struct sta_desk *desk, const struct sta_error *cause)
 {
@@ -116,28 +62,63 @@ static void send_to_others(struct sta_desk *desk, enum sta_message_kind kind, co
         reply(desk, rank, kind, bytes);
 }
 
-static void deal(struct sta_desk *desk, unsigned rank)
+/* None once the ingest has failed. */
+static struct sta_unit claim(struct sta_desk *desk)
+{
+    uv_mutex_lock(&desk->lock);
+    const bool failed = desk->status != STA_OK;
+    uv_mutex_unlock(&desk->lock);
+    if (failed || atomic_load(&desk->reading->request->progress->cancel))
+        return (struct sta_unit){.kind = STA_UNIT_NONE};
+    return sta_units_next(desk->units);
+}
+
+static void put_file(const struct sta_desk *desk, size_t file, const struct sta_unit *unit,
+                     struct sta_buffer *out)
 {
     const struct sta_shared_reading *reading = desk->reading;
-    struct sta_buffer unit;
-    size_t first;
-    uint64_t bytes;
-    const size_t count = claim(desk, &first, &bytes);
-    const uint32_t numbers = (uint32_t)STA_MIN(NUMBERS_LEAST + bytes / NUMBERS_BYTES, UINT32_MAX / 64);
-    sta_buffer_init(&unit);
-    sta_put_u32(&unit, count > 0 ? sta_writer_take_files(reading->writer, numbers) : 0);
-    sta_put_u32(&unit, numbers);
-    sta_put_varint(&unit, count);
-    for (size_t i = first; i < first + count; i++) {
-        const size_t file = desk->order[i];
-        const struct sta_decode_file *given = &reading->request->files[file];
-        sta_put_block(&unit, given->file, strlen(given->file));
-        sta_put_block(&unit, given->source->path, strlen(given->source->path));
-        sta_put_u32(&unit, sta_writer_source_id(reading->writer, reading->numbers[file]));
-        sta_put_char(&unit, given->known);
-    }
-    reply(desk, rank, STA_MESSAGE_UNIT, &unit);
-    sta_buffer_fini(&unit);
+    const struct sta_decode_file *given = &reading->request->files[file];
+    sta_put_block(out, given->file, strlen(given->file));
+    sta_put_block(out, given->source->path, strlen(given->source->path));
+    sta_put_u32(out, sta_writer_source_id(reading->writer, reading->numbers[file]));
+    sta_put_char(out, given->known);
+    sta_put_u64(out, unit->range.begin);
+    sta_put_u64(out, unit->range.end);
+    sta_put_u64(out, unit->lines_before);
+}
+
+static void deal(struct sta_desk *desk, unsigned rank)
+{
+    struct sta_buffer bytes;
+    const struct sta_unit unit = desk->dealt[rank] = claim(desk);
+    if (unit.kind == STA_UNIT_WAIT)
+        return;
+    const bool writes = unit.kind == STA_UNIT_RANGE || unit.kind == STA_UNIT_FILES;
+    const uint32_t numbers = (uint32_t)STA_MIN(NUMBERS_LEAST + unit.bytes / NUMBERS_BYTES, UINT32_MAX / 64);
+    sta_buffer_init(&bytes);
+    sta_put_u32(&bytes, unit.kind);
+    sta_put_u32(&bytes, writes ? sta_writer_take_files(desk->reading->writer, numbers) : 0);
+    sta_put_u32(&bytes, numbers);
+    sta_put_varint(&bytes, unit.file_count);
+    for (size_t i = 0; i < unit.file_count; i++)
+        put_file(desk, unit.files[i], &unit, &bytes);
+    reply(desk, rank, STA_MESSAGE_UNIT, &bytes);
+    sta_buffer_fini(&bytes);
+}
+
+/* To those that wait for a unit: there may be one now, or there never will be. */
+static void deal_to_waiting(struct sta_desk *desk)
+{
+    for (unsigned rank = 0; rank < sta_cluster_size(desk->cluster); rank++)
+        if (desk->dealt[rank].kind == STA_UNIT_WAIT)
+            deal(desk, rank);
+}
+
+static void take_count(struct sta_desk *desk, const struct sta_message *message)
+{
+    struct sta_cursor in = sta_message_cursor(message);
+    sta_units_counted(desk->units, &desk->dealt[message->rank], sta_get_u64(&in));
+    deal_to_waiting(desk);
 }
 
 static void grant(struct sta_desk *desk, const struct sta_message *message)
@@ -165,7 +146,10 @@ static void take_unit(struct sta_desk *desk, const struct sta_message *message)
     struct sta_cursor report = sta_message_cursor(message);
     const uint64_t bytes = sta_get_u64(&report), json_bytes = sta_get_u64(&report);
     const uint64_t lines = sta_get_u64(&report), events = sta_get_u64(&report);
-    if (sta_writer_adopt(desk->reading->writer, &report, &err) != STA_OK)
+    int status = desk->dealt[message->rank].kind == STA_UNIT_RANGE
+                     ? sta_writer_adopt_range(desk->reading->writer, &report, &err)
+                     : sta_writer_adopt(desk->reading->writer, &report, &err);
+    if (status != STA_OK)
         fail(desk, &err);
     atomic_fetch_add(&progress->bytes, bytes);
     atomic_fetch_add(&progress->json_bytes, json_bytes);
@@ -195,6 +179,9 @@ static void answer(struct sta_desk *desk, struct sta_message *message)
     switch ((enum sta_message_kind)message->head.kind) {
     case STA_MESSAGE_UNIT_WANTED:
         deal(desk, message->rank);
+        break;
+    case STA_MESSAGE_COUNTED:
+        take_count(desk, message);
         break;
     case STA_MESSAGE_GRANT_WANTED:
         grant(desk, message);
@@ -234,6 +221,7 @@ static void tell_end(struct sta_desk *desk)
     desk->told = true;
     send_to_others(desk, STA_MESSAGE_CANCEL, &nothing);
     reply(desk, 0, STA_MESSAGE_CANCEL, &nothing);
+    deal_to_waiting(desk);
 }
 
 static void desk_main(void *argument)
@@ -298,7 +286,7 @@ static void read_own(struct sta_desk *desk)
     part.files = files;
     part.file_count = 0;
     for (size_t i = 0; i < request->file_count; i++) {
-        if (!is_own(&request->files[i]))
+        if (!sta_units_leave_out(&request->files[i]))
             continue;
         own.files[part.file_count] = i;
         files[part.file_count++] = request->files[i];
@@ -328,7 +316,8 @@ static void open_desk(struct sta_desk *desk)
     struct sta_cluster *cluster = desk->cluster;
     STA_ASSERT(uv_mutex_init(&desk->lock) == 0 && uv_cond_init(&desk->changed) == 0);
     desk->last = &desk->first;
-    order_files(desk);
+    desk->units = sta_units_create(desk->reading, sta_cluster_size(cluster), cluster->options.range);
+    desk->dealt = sta_alloc_array(sta_cluster_size(cluster), sizeof *desk->dealt);
     uv_mutex_lock(&cluster->lock);
     desk->subject = ++cluster->next_subject;
     desk->next = cluster->desks;
@@ -349,7 +338,8 @@ static void close_desk(struct sta_desk *desk)
     uv_mutex_unlock(&cluster->lock);
     uv_cond_destroy(&desk->changed);
     uv_mutex_destroy(&desk->lock);
-    free(desk->order);
+    sta_units_destroy(desk->units);
+    free(desk->dealt);
 }
 
 void sta_cluster_note_alone(void *context, uint64_t plan_ns, uint64_t publish_ns)
@@ -377,6 +367,8 @@ int sta_cluster_read(void *context, const struct sta_shared_reading *reading, st
     reply(&desk, 0, STA_MESSAGE_INGEST, &ingest);
     uv_thread_join(&thread);
     sta_buffer_fini(&ingest);
+    if (desk.status == STA_OK)
+        desk.status = sta_units_check(desk.units, err);
     close_desk(&desk);
     return desk.status;
 }

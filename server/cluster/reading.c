@@ -4,6 +4,7 @@
 
 #include "cluster/codes.h"
 #include "cluster/private.h"
+#include "cluster/units.h"
 #include "common/account.h"
 #include "common/memory.h"
 #include "decode/decode.h"
@@ -77,6 +78,18 @@ static int ask_for_codes(void *context, const struct sta_buffer *request, unsign
     return *answer != NULL ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory for codes");
 }
 
+/* Says something that needs no answer. */
+static int tell(struct sta_reading *reading, enum sta_message_kind kind, const struct sta_buffer *bytes,
+                struct sta_error *err)
+{
+    struct sta_message *message =
+        bytes->failed ? NULL : sta_message_of(kind, reading->ingest->head.subject, bytes);
+    if (message == NULL)
+        return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
+    sta_cluster_send(reading->cluster, 0, message);
+    return STA_OK;
+}
+
 /* ---- a unit */
 
 static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
@@ -118,24 +131,53 @@ static int begin_part(struct unit *unit, struct sta_error *err)
     return sta_part_begin(reading->cluster->store, reading->trace, &unit->options, &unit->part, err);
 }
 
+/* A file that rank 0 has dealt. */
+struct dealt_file {
+    const char *file, *path;
+    size_t file_length, path_length;
+    uint32_t id;
+    bool known;
+    struct sta_file_range range;
+    uint64_t lines_before;
+};
+
+/* Return: whether there was one. */
+static bool get_file(struct sta_cursor *in, struct dealt_file *dealt)
+{
+    dealt->file = sta_get_block(in, &dealt->file_length);
+    dealt->path = sta_get_block(in, &dealt->path_length);
+    dealt->id = sta_get_u32(in);
+    const unsigned char *known = sta_get_bytes(in, 1);
+    dealt->known = known != NULL && *known != 0;
+    dealt->range.begin = sta_get_u64(in);
+    dealt->range.end = sta_get_u64(in);
+    dealt->lines_before = sta_get_u64(in);
+    return !in->failed;
+}
+
+static int fail_dealt(struct sta_error *err)
+{
+    return sta_fail(err, STA_ECORRUPT, "the files that rank 0 has dealt make no sense");
+}
+
 static int get_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
 {
-    for (size_t i = 0; i < unit->count && !in->failed; i++) {
-        size_t file_length = 0, path_length = 0;
-        const char *file = sta_get_block(in, &file_length), *path = sta_get_block(in, &path_length);
-        const uint32_t id = sta_get_u32(in);
-        const unsigned char *known = sta_get_bytes(in, 1);
-        if (known == NULL)
-            break;
-        char *inside = sta_strndup(path, path_length);
-        unit->paths[i] = sta_strndup(file, file_length);
-        unit->numbers[i] = sta_part_add_source(unit->part, inside, id);
+    for (size_t i = 0; i < unit->count; i++) {
+        struct dealt_file dealt;
+        if (!get_file(in, &dealt))
+            return fail_dealt(err);
+        char *inside = sta_strndup(dealt.path, dealt.path_length);
+        unit->paths[i] = sta_strndup(dealt.file, dealt.file_length);
+        unit->numbers[i] = sta_part_add_source(unit->part, inside, dealt.id);
         unit->files[i] = (struct sta_decode_file){.file = unit->paths[i],
                                                   .source = sta_writer_source(unit->part, unit->numbers[i]),
-                                                  .known = *known != 0};
+                                                  .known = dealt.known,
+                                                  .begin = dealt.range.begin,
+                                                  .end = dealt.range.end,
+                                                  .lines_before = dealt.lines_before};
         free(inside);
     }
-    return in->failed ? sta_fail(err, STA_ECORRUPT, "the files that rank 0 has dealt make no sense") : STA_OK;
+    return STA_OK;
 }
 
 static int decode(struct unit *unit, struct sta_error *err)
@@ -168,13 +210,8 @@ static int report(struct unit *unit, struct sta_error *err)
     sta_put_u64(&bytes, atomic_exchange(&progress->lines, 0));
     sta_put_u64(&bytes, atomic_exchange(&progress->events, 0));
     int status = sta_part_end(unit->part, &bytes, err);
-    struct sta_message *message =
-        status == STA_OK ? sta_message_of(STA_MESSAGE_UNIT_DONE, reading->ingest->head.subject, &bytes)
-                         : NULL;
-    if (message != NULL)
-        sta_cluster_send(reading->cluster, 0, message);
-    else if (status == STA_OK)
-        status = sta_fail(err, STA_ENOMEM, "no memory for what a unit gave");
+    if (status == STA_OK)
+        status = tell(reading, STA_MESSAGE_UNIT_DONE, &bytes, err);
     sta_buffer_fini(&bytes);
     return status;
 }
@@ -216,6 +253,26 @@ static int read_unit(struct sta_reading *reading, struct sta_cursor *in, size_t 
     return status;
 }
 
+/* How many lines a range has. */
+static int count_lines(struct sta_reading *reading, struct sta_cursor *in, struct sta_error *err)
+{
+    struct dealt_file dealt;
+    struct sta_buffer bytes;
+    uint64_t lines = 0;
+    if (!get_file(in, &dealt))
+        return fail_dealt(err);
+    char *file = sta_strndup(dealt.file, dealt.file_length);
+    int status = sta_file_range_count_lines(reading->cluster->options.roots, file, dealt.range,
+                                            &reading->progress.cancel, &lines, err);
+    sta_buffer_init(&bytes);
+    sta_put_u64(&bytes, lines);
+    if (status == STA_OK)
+        status = tell(reading, STA_MESSAGE_COUNTED, &bytes, err);
+    sta_buffer_fini(&bytes);
+    free(file);
+    return status;
+}
+
 /* *more: there was a unit. */
 static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_error *err)
 {
@@ -226,12 +283,15 @@ static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_er
     if (status != STA_OK)
         return status;
     struct sta_cursor in = sta_message_cursor(message);
+    const uint32_t kind = sta_get_u32(&in);
     const uint32_t first_file = sta_get_u32(&in), files_allowed = sta_get_u32(&in);
     const uint64_t count = sta_get_varint(&in);
     if (in.failed || count > (uint64_t)(in.end - in.at))
-        status = sta_fail(err, STA_ECORRUPT, "the files that rank 0 has dealt make no sense");
+        status = fail_dealt(err);
     *more = status == STA_OK && count > 0;
-    if (*more)
+    if (*more && kind == STA_UNIT_COUNT)
+        status = count_lines(reading, &in, err);
+    else if (*more)
         status = read_unit(reading, &in, (size_t)count, first_file, files_allowed, err);
     free(message);
     return status;

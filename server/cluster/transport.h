@@ -24,6 +24,7 @@
     X(INGEST)       /* from rank 0: read files with me */                                                    \
     X(UNIT_WANTED)  /* to rank 0: which ones? */                                                             \
     X(UNIT)         /* from rank 0: these; or none that are left */                                          \
+    X(COUNTED)      /* to rank 0: how many lines the range has that this rank was to count */                \
     X(GRANT_WANTED) /* to rank 0: codes for these texts */                                                   \
     X(GRANT)        /* from rank 0 */                                                                        \
     X(UNIT_DONE)    /* to rank 0: what a unit gave, durably */                                               \

@@ -76,6 +76,11 @@ static int open_file(struct decode_run *run, struct source_run *source, struct s
     if (status == STA_OK)
         status = sta_source_open(source->fd, file->file, run->format->framing == STA_FRAMING_LINES,
                                  file->resume ? file->source : NULL, bytes, &source->gzip, err);
+    if (status == STA_OK && file->begin > 0) {
+        status = sta_source_begin_at(*bytes, source->fd, source->gzip, file->begin, file->file, err);
+        if (status != STA_OK)
+            (*bytes)->close(*bytes);
+    }
     if (status == STA_OK) /* what was appended since it was identified is for the next time */
         (*bytes)->file_size = STA_MAX(source->identity.size, (*bytes)->consumed);
     return status;
@@ -120,8 +125,9 @@ static void open_source(struct decode_run *run, struct source_run *source)
     }
     set_reason(ledger, STA_SOURCE_COMPLETE, NULL);
     source->told = bytes->consumed;
-    sta_chunker_init(&source->chunker, bytes, (resume ? ledger->counts.physical_lines : 0) + 1,
-                     resume ? ledger->counts.json_bytes : 0, run->request->json_limit,
+    sta_chunker_init(&source->chunker, bytes,
+                     (resume ? ledger->counts.physical_lines : source->file->lines_before) + 1,
+                     resume ? ledger->counts.json_bytes : source->file->begin, run->request->json_limit,
                      &run->request->progress->cancel);
     source->chunker.framing = run->format->framing;
     source->chunker.account = run->request->account;

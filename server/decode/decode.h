@@ -116,7 +116,9 @@ struct sta_decode_file {
     struct sta_source *source; /* path set; when `resume`, as it was left by the earlier run */
     bool resume; /* read only what was not read then; counts, lines and notes go on from there */
     bool known;  /* it gave events before: when it cannot be read now the run fails, instead of losing them */
-    uint64_t end; /* bytes of the file on disk to read up to, when it has more; 0: all */
+    uint64_t end;          /* bytes of the file on disk to read up to, when it has more; 0: all */
+    uint64_t begin;        /* of a plain file: the byte to begin at, which begins a line; 0: its first */
+    uint64_t lines_before; /* that end before that byte */
 };
 
 /* Live figures, for progress; read them at any time from any thread. */
@@ -187,6 +189,10 @@ void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text
 /* ---- files that are still written */
 
 #include "decode/growth.h"
+
+/* ---- ranges of large plain files */
+
+#include "decode/ranges.h"
 
 /* ---- logs of trainings */
 

@@ -39,6 +39,10 @@ struct sta_byte_source {
 STA_MUSTCHECK int sta_source_open(int fd, const char *path, bool text, const struct sta_source *resume,
                                   struct sta_byte_source **source, bool *gzip, struct sta_error *err);
 
+/** Has a plain source, from @fd, begin at a byte of the file.  STA_EOUTDATED when it is none. */
+STA_MUSTCHECK int sta_source_begin_at(struct sta_byte_source *source, int fd, bool gzip, uint64_t byte,
+                                      const char *path, struct sta_error *err);
+
 /** Notes that reading failed past @byte of the file. */
 void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_value);
 

@@ -135,5 +135,5 @@ def answers(daemon, trace, queries=QUERIES, views=VIEWS, overlaps=tuple(OVERLAPS
 
 
 def plain(got, trace):
-    """the same without what differs from store to store: id of the trace, and cursors, which name its version"""
-    return [(what, status, re.sub(rb'"next":"[^"]*"', b"", text.replace(trace.encode(), b"ID"))) for what, status, text in got]
+    """the same without what differs from store to store: id of the trace, and cursors, which name its version; and without ids of requests"""
+    return [(what, status, re.sub(rb'"(next|request_id)":"[^"]*"', b"", text.replace(trace.encode(), b"ID"))) for what, status, text in got]

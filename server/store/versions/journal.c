@@ -276,7 +276,7 @@ static int take_unit(struct sta_writer *writer, const struct unit *unit, struct 
     for (size_t i = 0; i < unit->source_count; i++)
         sta_part_add_source(writer, unit->sources[i]->source.path, unit->sources[i]->id);
     writer->next_source = next;
-    return sta_writer_adopt_report(writer, report, err);
+    return sta_writer_adopt_report(writer, report, false, err);
 }
 
 static int replay(struct sta_writer *writer, struct sta_cursor *record, sta_source_test *is_same,

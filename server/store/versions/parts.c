@@ -117,28 +117,42 @@ static void adopt_files(struct sta_writer *writer, const struct sta_manifest *ma
     }
 }
 
+/* A range of a file ends where another goes on, or inside the last line of the file. */
+static int join_source(struct sta_source *source, const struct sta_source *range, struct sta_error *err)
+{
+    if (range->state != STA_SOURCE_COMPLETE && !range->resumable)
+        return sta_fail(err, STA_EOUTDATED, "%s %s", range->path, range->reason);
+    sta_source_join(source, range);
+    return STA_OK;
+}
+
 /* What became of the lines of a source. */
-static void adopt_source(struct sta_writer *writer, const struct sta_stored_source *from)
+static int adopt_source(struct sta_writer *writer, const struct sta_stored_source *from, bool range,
+                        struct sta_error *err)
 {
     uint32_t number;
     if (!sta_writer_find_source(writer, from->source.path, &number))
-        return;
+        return STA_OK;
     struct sta_source *source = sta_writer_source(writer, number);
+    if (range)
+        return join_source(source, &from->source, err);
     sta_source_fini(source);
     sta_source_copy(source, &from->source);
+    return STA_OK;
 }
 
-static int adopt_sources(struct sta_writer *writer, const char *bytes, size_t size, struct sta_error *err)
+static int adopt_sources(struct sta_writer *writer, const char *bytes, size_t size, bool range,
+                         struct sta_error *err)
 {
     struct sta_stored_source **sources;
     size_t count;
     int status = sta_sources_get(bytes, size, &sources, &count, err);
     if (status != STA_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
-        adopt_source(writer, sources[i]);
+    for (size_t i = 0; i < count && status == STA_OK; i++)
+        status = adopt_source(writer, sources[i], range, err);
     sta_stored_sources_free(sources, count);
-    return STA_OK;
+    return status;
 }
 
 struct defining {
@@ -173,7 +187,8 @@ static int adopt_tables(struct sta_writer *writer, const char *bytes, size_t siz
     return sta_tables_failure(writer->tables, err);
 }
 
-int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
+int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report, bool range,
+                            struct sta_error *err)
 {
     struct sta_manifest manifest;
     size_t sizes[3];
@@ -187,13 +202,18 @@ int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report
         return status;
     adopt_files(writer, &manifest);
     sta_manifest_fini(&manifest);
-    status = adopt_sources(writer, contents[1], sizes[1], err);
+    status = adopt_sources(writer, contents[1], sizes[1], range, err);
     return status == STA_OK ? adopt_tables(writer, contents[2], sizes[2], err) : status;
 }
 
 int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
 {
     const unsigned char *begin = report->at;
-    int status = sta_writer_adopt_report(writer, report, err);
+    int status = sta_writer_adopt_report(writer, report, false, err);
     return status == STA_OK ? sta_journal_append(writer, begin, (size_t)(report->at - begin), err) : status;
+}
+
+int sta_writer_adopt_range(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
+{
+    return sta_writer_adopt_report(writer, report, true, err);
 }

@@ -82,8 +82,8 @@ STA_MUSTCHECK int sta_writer_put_segment(struct sta_writer *writer, const struct
 void sta_writer_name_segment(struct sta_writer *writer, struct sta_manifest_segment segment);
 /** A file that another process has written and synced: it goes if this version is not published. */
 void sta_writer_adopt_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t number);
-/** As sta_writer_adopt, and nothing comes into the journal. */
-STA_MUSTCHECK int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report,
+/** As sta_writer_adopt, and nothing comes into the journal.  @range: a source of it was read in part. */
+STA_MUSTCHECK int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report, bool range,
                                           struct sta_error *err);
 /** Names a file of the version to be; free() the path. */
 char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);

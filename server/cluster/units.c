@@ -1,0 +1,240 @@
+/* Units of an ingest. */
+#include "cluster/units.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+
+#define UNITS_PER_RANK 8
+#define MOST_RANGE (UINT64_C(256) << 20)
+#define NOT_COUNTED UINT64_MAX
+
+/* A large plain file. */
+struct cut_file {
+    size_t file;
+    struct sta_file_ranges ranges;
+    uint64_t *lines;        /* by range: that end in it */
+    size_t dealt;           /* ranges that were dealt to be counted */
+    size_t taken;           /* likewise, to be read */
+    size_t known;           /* ranges of which it is known how many lines end before them */
+    uint64_t *lines_before; /* by range, of these */
+};
+
+/* A whole file, or a range of one. */
+struct piece {
+    size_t file;
+    uint64_t bytes;       /* of ranges the same number, so that those of a file come in their order */
+    struct cut_file *cut; /* NULL: it is whole */
+    size_t number;        /* of the range */
+    bool dealt;
+};
+
+struct sta_units {
+    const struct sta_shared_reading *reading;
+    struct cut_file *cuts;
+    size_t cut_count;
+    struct piece *pieces; /* the largest first */
+    size_t *files;        /* by piece: its file */
+    size_t count, capacity;
+    uint64_t unit_bytes, range_bytes;
+    size_t ahead; /* ranges that are counted before they are read */
+    size_t first; /* all pieces before it are dealt */
+};
+
+bool sta_units_leave_out(const struct sta_decode_file *file)
+{
+    return file->resume || file->end != 0;
+}
+
+/* ---- what there is */
+
+static void add_piece(struct sta_units *units, struct piece piece)
+{
+    STA_GROW(units->pieces, units->capacity, units->count + 1);
+    units->pieces[units->count++] = piece;
+}
+
+static void add_ranges(struct sta_units *units, struct cut_file *cut)
+{
+    const size_t count = cut->ranges.count;
+    cut->lines = sta_alloc_array(count, sizeof *cut->lines);
+    cut->lines_before = sta_alloc_array(count, sizeof *cut->lines_before);
+    cut->known = 1;
+    for (size_t i = 0; i < count; i++) {
+        cut->lines[i] = NOT_COUNTED;
+        add_piece(units, (struct piece){cut->file, units->range_bytes, cut, i, false});
+    }
+}
+
+/* A file past the limit of JSON is cut there by whoever reads all of it; and one that is taken as it comes,
+ * since it was rewritten before, comes from one process. */
+static bool may_be_cut(const struct sta_units *units, size_t file)
+{
+    const struct sta_decode_request *request = units->reading->request;
+    const uint64_t bytes = units->reading->bytes[file];
+    return !request->accept_rewritten && bytes / units->range_bytes > 1 &&
+           (request->json_limit == 0 || bytes <= request->json_limit);
+}
+
+/* A file that cannot be cut is whole: who reads it says what is wrong with it. */
+static void add_file(struct sta_units *units, size_t file)
+{
+    struct cut_file *cut = &units->cuts[units->cut_count];
+    const struct sta_decode_request *request = units->reading->request;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (may_be_cut(units, file) &&
+        sta_file_ranges_find(&cut->ranges, request->roots, request->files[file].file, units->range_bytes,
+                             &ignored) == STA_OK &&
+        cut->ranges.count > 1) {
+        cut->file = file;
+        units->cut_count++;
+        add_ranges(units, cut);
+        return;
+    }
+    sta_file_ranges_fini(&cut->ranges);
+    add_piece(units, (struct piece){file, units->reading->bytes[file], NULL, 0, false});
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static uint64_t bytes_of_all(const struct sta_shared_reading *reading)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < reading->request->file_count; i++)
+        bytes += sta_units_leave_out(&reading->request->files[i]) ? 0 : reading->bytes[i];
+    return bytes;
+}
+
+struct sta_units *sta_units_create(const struct sta_shared_reading *reading, unsigned ranks, uint64_t least)
+{
+    const size_t files = reading->request->file_count;
+    struct sta_units *units = sta_alloc(sizeof *units);
+    units->reading = reading;
+    units->unit_bytes = bytes_of_all(reading) / (UNITS_PER_RANK * ranks);
+    units->range_bytes = STA_MIN(STA_MAX(units->unit_bytes, least), STA_MAX(least, MOST_RANGE));
+    units->ahead = 2 * (size_t)ranks;
+    units->cuts = sta_alloc_array(files, sizeof *units->cuts);
+    for (size_t i = 0; i < files; i++)
+        if (!sta_units_leave_out(&reading->request->files[i]))
+            add_file(units, i);
+    if (units->count > 0)
+        qsort(units->pieces, units->count, sizeof *units->pieces, larger_first);
+    units->files = sta_alloc_array(units->count, sizeof *units->files);
+    for (size_t i = 0; i < units->count; i++)
+        units->files[i] = units->pieces[i].file;
+    return units;
+}
+
+void sta_units_destroy(struct sta_units *units)
+{
+    for (size_t i = 0; i < units->cut_count; i++) {
+        sta_file_ranges_fini(&units->cuts[i].ranges);
+        free(units->cuts[i].lines);
+        free(units->cuts[i].lines_before);
+    }
+    free(units->cuts);
+    free(units->pieces);
+    free(units->files);
+    free(units);
+}
+
+/* ---- dealing */
+
+/* Some ranges before they are read, so that their bytes still are in the memory of the system then.  Of the
+ * last one of a file nobody wants to know how many lines it has. */
+static bool next_to_count(struct sta_units *units, struct sta_unit *unit)
+{
+    struct cut_file *cut = units->cuts;
+    const struct cut_file *end = cut + units->cut_count;
+    while (cut < end && cut->dealt + 1 == cut->ranges.count)
+        cut++;
+    if (cut == end || cut->dealt >= cut->taken + units->ahead)
+        return false;
+    const struct sta_file_range range = cut->ranges.items[cut->dealt];
+    *unit = (struct sta_unit){STA_UNIT_COUNT, range.end - range.begin, &cut->file, 1, cut->dealt, range, 0};
+    cut->dealt++;
+    return true;
+}
+
+static bool is_ready(const struct piece *piece)
+{
+    return !piece->dealt && (piece->cut == NULL || piece->number < piece->cut->known);
+}
+
+/* Small files come together. */
+static struct sta_unit take_files(struct sta_units *units, size_t first)
+{
+    struct sta_unit unit = {.kind = STA_UNIT_FILES, .files = &units->files[first]};
+    for (size_t i = first; i < units->count; i++) {
+        struct piece *piece = &units->pieces[i];
+        if (piece->cut != NULL || piece->dealt ||
+            (unit.file_count > 0 && unit.bytes + piece->bytes > units->unit_bytes))
+            break;
+        piece->dealt = true;
+        unit.bytes += piece->bytes;
+        unit.file_count++;
+    }
+    return unit;
+}
+
+static struct sta_unit take_range(struct piece *piece)
+{
+    struct cut_file *cut = piece->cut;
+    const struct sta_file_range range = cut->ranges.items[piece->number];
+    piece->dealt = true;
+    cut->taken++;
+    return (struct sta_unit){.kind = STA_UNIT_RANGE,
+                             .bytes = range.end - range.begin,
+                             .files = &cut->file,
+                             .file_count = 1,
+                             .number = piece->number,
+                             .range = range,
+                             .lines_before = cut->lines_before[piece->number]};
+}
+
+struct sta_unit sta_units_next(struct sta_units *units)
+{
+    struct sta_unit unit;
+    if (next_to_count(units, &unit))
+        return unit;
+    while (units->first < units->count && units->pieces[units->first].dealt)
+        units->first++;
+    for (size_t i = units->first; i < units->count; i++)
+        if (is_ready(&units->pieces[i]))
+            return units->pieces[i].cut != NULL ? take_range(&units->pieces[i]) : take_files(units, i);
+    return (struct sta_unit){.kind = units->first < units->count ? STA_UNIT_WAIT : STA_UNIT_NONE};
+}
+
+static struct cut_file *find_cut(struct sta_units *units, size_t file)
+{
+    struct cut_file *cut = units->cuts;
+    while (cut->file != file)
+        cut++;
+    return cut;
+}
+
+void sta_units_counted(struct sta_units *units, const struct sta_unit *unit, uint64_t lines)
+{
+    struct cut_file *cut = find_cut(units, *unit->files);
+    cut->lines[unit->number] = lines;
+    for (; cut->known < cut->ranges.count && cut->lines[cut->known - 1] != NOT_COUNTED; cut->known++)
+        cut->lines_before[cut->known] = cut->lines_before[cut->known - 1] + cut->lines[cut->known - 1];
+}
+
+int sta_units_check(const struct sta_units *units, struct sta_error *err)
+{
+    const struct sta_decode_request *request = units->reading->request;
+    int status = STA_OK;
+    for (size_t i = 0; i < units->cut_count && status == STA_OK; i++)
+        status = sta_file_ranges_check(&units->cuts[i].ranges, request->roots,
+                                       request->files[units->cuts[i].file].file, err);
+    return status;
+}

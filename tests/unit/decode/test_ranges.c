@@ -1,0 +1,172 @@
+/* A plain file in ranges, each read by itself: together they are the file. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/files.h"
+#include "decoded.h"
+#include "folder.h"
+
+#define LINES 3000
+
+static char *path;
+
+static void set_up(void)
+{
+    make_folder();
+    path = sta_path_join(folder, "a.pfw");
+}
+
+static void tear_down(void)
+{
+    free(path);
+    remove_folder();
+}
+
+/* Good lines, a bad one, an empty one, and one without an end at the end. */
+static struct sta_buffer make_text(void)
+{
+    struct sta_buffer text = make_lines(0, LINES);
+    sta_put_text(&text, "{\"bad\n\n");
+    struct sta_buffer more = make_lines(LINES, LINES);
+    sta_put(&text, more.data, more.size);
+    sta_put_text(&text, "{\"id\":1,\"name\":\"rea");
+    sta_buffer_fini(&more);
+    return text;
+}
+
+static int count_rows(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
+{
+    uint64_t *rows = context;
+    *rows += batch->count;
+    return STA_OK;
+}
+
+/* Return: rows. */
+static uint64_t read_range(struct sta_file_range range, uint64_t lines_before, struct sta_source *source)
+{
+    uint64_t rows = 0;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_decode_progress progress = {0};
+    *source = (struct sta_source){.path = sta_strdup("a.pfw")};
+    const struct sta_decode_file file = {
+        .file = path, .source = source, .begin = range.begin, .end = range.end, .lines_before = lines_before};
+    const struct sta_decode_request request = {.roots = whole_disk(),
+                                               .kind = STA_TRACE_EVENTS,
+                                               .files = &file,
+                                               .file_count = 1,
+                                               .tables = sta_tables_create(NULL),
+                                               .workers = 1,
+                                               .progress = &progress,
+                                               .batch = count_rows,
+                                               .context = &rows};
+    cr_assert_eq(sta_decode_run(&request, &err), STA_OK, "%s", err.text);
+    sta_tables_destroy(request.tables);
+    return rows;
+}
+
+static struct sta_file_ranges find_ranges(uint64_t bytes)
+{
+    struct sta_file_ranges ranges;
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_file_ranges_find(&ranges, whole_disk(), path, bytes, &err), STA_OK, "%s", err.text);
+    return ranges;
+}
+
+/* The ranges from the last to the first. */
+static uint64_t read_backwards(const struct sta_file_ranges *ranges, struct sta_source *whole)
+{
+    uint64_t rows = 0, lines_before = 0;
+    struct sta_error err = STA_ERROR_INIT;
+    const _Atomic bool never = false;
+    for (size_t i = 0; i + 1 < ranges->count; i++) {
+        uint64_t lines;
+        cr_assert_eq(sta_file_range_count_lines(whole_disk(), path, ranges->items[i], &never, &lines, &err),
+                     STA_OK);
+        lines_before += lines;
+    }
+    for (size_t i = ranges->count; i-- > 0;) {
+        struct sta_source range;
+        uint64_t lines = 0;
+        rows += read_range(ranges->items[i], lines_before, &range);
+        sta_source_join(whole, &range);
+        sta_source_fini(&range);
+        if (i > 0)
+            cr_assert_eq(
+                sta_file_range_count_lines(whole_disk(), path, ranges->items[i - 1], &never, &lines, &err),
+                STA_OK);
+        lines_before -= lines;
+    }
+    return rows;
+}
+
+static void expect_same(const struct sta_source *a, const struct sta_source *b)
+{
+    cr_assert_eq(memcmp(&a->counts, &b->counts, sizeof a->counts), 0);
+    cr_assert_eq(a->state, b->state);
+    cr_assert_str_eq(a->reason, b->reason);
+    cr_assert(a->size == b->size && a->mtime_ns == b->mtime_ns && a->fingerprint == b->fingerprint);
+    cr_assert(a->resumable == b->resumable && a->resume_fingerprint == b->resume_fingerprint);
+    cr_assert_eq(a->malformed.count, b->malformed.count);
+    cr_assert(a->malformed.items[0].line == b->malformed.items[0].line &&
+              a->malformed.items[0].offset == b->malformed.items[0].offset);
+}
+
+Test(ranges, together_they_are_the_file, .init = set_up, .fini = tear_down)
+{
+    struct sta_buffer text = make_text();
+    struct sta_source single, whole = {.path = NULL};
+    write_file("a.pfw", text.data, text.size, "w");
+    const uint64_t rows = read_range((struct sta_file_range){0, 0}, 0, &single);
+    cr_assert_eq(single.malformed.items[0].line, LINES + 1);
+    struct sta_file_ranges ranges = find_ranges(4096);
+    cr_assert_gt(ranges.count, 20);
+    for (size_t i = 0; i < ranges.count; i++) {
+        const struct sta_file_range range = ranges.items[i];
+        cr_assert_eq(range.begin, i > 0 ? ranges.items[i - 1].end : 0);
+        cr_assert(range.begin == 0 || text.data[range.begin - 1] == '\n');
+    }
+    cr_assert_eq(ranges.items[ranges.count - 1].end, text.size);
+    cr_assert_eq(read_backwards(&ranges, &whole), rows);
+    expect_same(&single, &whole);
+    sta_file_ranges_fini(&ranges);
+    sta_source_fini(&single);
+    sta_source_fini(&whole);
+    sta_buffer_fini(&text);
+}
+
+Test(ranges, neither_small_files_nor_long_lines_nor_gzip_is_cut, .init = set_up, .fini = tear_down)
+{
+    struct sta_buffer text = make_lines(0, 100);
+    write_file("a.pfw", text.data, text.size, "w");
+    cr_assert_leq(find_ranges(text.size).count, 1);
+    write_member("a.pfw", text.data, text.size, "w");
+    cr_assert_eq(find_ranges(16).count, 0);
+    sta_buffer_clear(&text);
+    for (size_t i = 0; i < (8u << 20); i++)
+        sta_put_char(&text, 'x');
+    write_file("a.pfw", text.data, text.size, "w");
+    struct sta_file_ranges ranges = find_ranges(1 << 20);
+    cr_assert_eq(ranges.count, 1);
+    sta_file_ranges_fini(&ranges);
+    sta_buffer_fini(&text);
+}
+
+Test(ranges, what_is_rewritten_is_told_from_what_grows, .init = set_up, .fini = tear_down)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer text = make_lines(0, LINES);
+    const _Atomic bool never = false;
+    uint64_t lines;
+    write_file("a.pfw", text.data, text.size, "w");
+    struct sta_file_ranges ranges = find_ranges(4096);
+    write_file("a.pfw", "more\n", 5, "a");
+    cr_assert_eq(sta_file_ranges_check(&ranges, whole_disk(), path, &err), STA_OK, "%s", err.text);
+    write_file("a.pfw", text.data, text.size / 2, "w");
+    cr_assert_eq(sta_file_ranges_check(&ranges, whole_disk(), path, &err), STA_EOUTDATED);
+    cr_assert_eq(
+        sta_file_range_count_lines(whole_disk(), path, ranges.items[ranges.count - 1], &never, &lines, &err),
+        STA_EOUTDATED);
+    sta_file_ranges_fini(&ranges);
+    sta_buffer_fini(&text);
+}
