@@ -1,4 +1,5 @@
 """A daemon of several ranks for the tests of this folder, and what is asked of it."""
+import json
 import os
 import pathlib
 import re
@@ -20,6 +21,12 @@ QUERIES = [
     {"value_counts": ["func_name"]},
     {"group_by": ["func_name"], "aggregate": {"n": "count()"}, "then": {"filter": "n > 10", "aggregate": {"names": "count()"}}},
     {"filter": "dur > 50", "columns": ["ts", "func_name"], "order_by": ["-dur"], "limit": 20},
+    {"columns": ["ts", "dur", "size", "func_name", "file_name"], "order_by": ["-size", "dur"], "limit": 300},
+    {"filter": "dur > 5", "columns": ["ts", "pid"], "order_by": ["pid", "-ts"], "offset": 1234, "limit": 50},
+    {"derive": {"end": "ts + dur"}, "columns": ["end", "tid"], "order_by": ["-end"], "limit": 5000},
+    {"columns": ["ts", "func_name"], "order_by": ["func_name", "dur"], "limit": 20},
+    {"columns": ["ts", "dur", "func_name"], "order_by": ["-dur"], "limit": 400, "then": {"group_by": ["func_name"], "aggregate": {"n": "count()", "t": "sum(dur)"}}},
+    {"filter": "dur == -1", "columns": ["ts"], "order_by": ["-dur"], "limit": 20},
     {"filter": 'func_name == "nobody calls this"', "group_by": ["pid"], "aggregate": {"n": "count()"}},
 ]
 LAYER_KEYS = ["func_name", "process", "thread", "host_name", "file_name", "time_range", "epoch"]
@@ -127,10 +134,22 @@ def mpi_is_missing(program):
     return None if "libmpi" in said else ("libopenmpi-dev", "stratad was built without MPI")
 
 
+def pages(daemon, trace):
+    """of sorted rows, each behind the one before"""
+    query, found = {"filter": "dur > 3", "columns": ["ts", "size"], "order_by": ["size", "-ts"], "limit": 333}, []
+    for _ in range(3):
+        found.append(daemon.request("POST", f"/api/v1/traces/{trace}/query", query)[2])
+        query["cursor"] = json.loads(found[-1]).get("next")
+        if not query["cursor"]:
+            break
+    return found
+
+
 def answers(daemon, trace, queries=QUERIES, views=VIEWS, overlaps=tuple(OVERLAPS)):
     """[(what, status, bytes)]"""
     got = [(str(query), *daemon.request("POST", f"/api/v1/traces/{trace}/query", query)[::2]) for query in queries]
     got += [(str(overlap), *daemon.request("POST", f"/api/v1/traces/{trace}/overlap", overlap)[::2]) for overlap in overlaps]
+    got += [("pages", 200, page) for page in pages(daemon, trace)] if views else []
     return got + [(view, *daemon.request("GET", f"/api/v1/traces/{trace}/{view}")[::2]) for view in views]
 
 

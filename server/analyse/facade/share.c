@@ -16,6 +16,8 @@ int sta_share_work(const struct sta_share_host *host, struct sta_cursor *questio
     switch (kind) {
     case STA_SHARED_GROUPS:
         return sta_share_groups_work(host, question, stripe, budget, state, err);
+    case STA_SHARED_ROWS:
+        return sta_share_rows_work(host, question, stripe, budget, state, err);
     case STA_SHARED_EXACT:
         return sta_exact_share_work(host, question, stripe, budget, state, err);
     case STA_SHARED_OVERLAP:

@@ -9,7 +9,7 @@
 #include "analyse/sources/ranges.h"
 
 /* What a question is: its first four bytes. */
-enum sta_shared_kind { STA_SHARED_GROUPS, STA_SHARED_EXACT, STA_SHARED_OVERLAP };
+enum sta_shared_kind { STA_SHARED_GROUPS, STA_SHARED_EXACT, STA_SHARED_OVERLAP, STA_SHARED_ROWS };
 
 void sta_shared_put_trace(struct sta_buffer *out, const struct sta_snapshot *snapshot);
 /** The version that the bytes name, retained.  Return: 0, STA_ECORRUPT, or what @host says. */

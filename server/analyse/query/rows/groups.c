@@ -260,50 +260,33 @@ static char *name_keys(const struct sta_plan_stage *stage)
     return sta_sprintf("%zu aggregates of all rows", stage->primitive_count);
 }
 
-/* @stripe: NULL: all parts */
-static int scan_parts(struct pass *pass, const struct sta_budget *budget, const struct sta_stripe *stripe,
-                      struct sta_error *err)
+/* A pass on its way through stripes. */
+struct gathering {
+    struct pass *pass;
+    const struct sta_budget *budget;
+};
+
+static int scan_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
 {
-    struct sta_pipeline_visitor visitor = {pass, group_part};
-    struct sta_pipeline some = *pass->pipeline;
-    if (stripe == NULL)
-        return sta_pipeline_run(pass->pipeline, &visitor, budget, err);
-    some.parts = sta_alloc_array(some.part_count + 1, sizeof *some.parts);
-    some.part_count = 0;
-    for (size_t i = 0; i < pass->pipeline->part_count; i++)
-        if (sta_stripe_has(stripe, pass->pipeline->parts[i].block))
-            some.parts[some.part_count++] = pass->pipeline->parts[i];
-    int rc = sta_pipeline_run(&some, &visitor, budget, err);
-    free(some.parts);
-    return rc;
+    const struct gathering *gathering = self;
+    const struct sta_pipeline_visitor visitor = {gathering->pass, group_part};
+    return sta_pipeline_run_stripe(gathering->pass->pipeline, &visitor, stripe, gathering->budget, err);
 }
 
-/* What another rank has gathered; its parts are gathered here if it could not. */
-static int take_stripe(struct pass *pass, const struct sta_budget *budget, struct sta_shared *shared,
-                       unsigned rank, struct sta_error *err)
+/* What another rank has gathered. */
+static int take_stripe(void *self, struct sta_cursor *state, struct sta_error *err)
 {
-    const struct sta_stripe stripe = {rank, budget->peers->count, budget->peers->width};
-    struct sta_cursor state;
-    int rc = budget->peers->take(shared, rank, budget, &state, err);
-    if (rc == STA_EOUTDATED)
-        return scan_parts(pass, budget, &stripe, err);
-    const struct sta_byte_source source = sta_share_source(&state);
-    return rc == STA_OK ? sta_aggregation_deserialize(pass->grouping, &source, err) : rc;
+    const struct gathering *gathering = self;
+    const struct sta_byte_source source = sta_share_source(state);
+    return sta_aggregation_deserialize(gathering->pass->grouping, &source, err);
 }
 
 static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
-    const struct sta_budget *budget = context->budget;
+    struct gathering gathering = {pass, context->budget};
+    const struct sta_stripe_work work = {&gathering, scan_stripe, take_stripe};
     sta_pipeline_step(pass->pipeline, context, "scan");
-    struct sta_shared *shared = sta_share_groups(pass->pipeline, context);
-    struct sta_stripe own = {.own = 0};
-    if (shared != NULL)
-        own = (struct sta_stripe){0, budget->peers->count, budget->peers->width};
-    int rc = scan_parts(pass, budget, shared != NULL ? &own : NULL, err);
-    for (unsigned rank = 1; rc == 0 && rank < own.count; rank++)
-        rc = take_stripe(pass, budget, shared, rank, err);
-    if (shared != NULL)
-        budget->peers->end(shared);
+    int rc = sta_share_stripes(sta_share_groups(pass->pipeline, context), &work, context->budget, err);
     sta_query_context_end_step(context);
     return rc;
 }
@@ -410,9 +393,10 @@ int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_contex
                     const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
 {
     struct pass pass;
+    struct gathering gathering = {&pass, context->budget};
     int rc = begin(&pass, pipeline, context, err);
     if (rc == 0)
-        rc = scan_parts(&pass, context->budget, stripe, err);
+        rc = scan_stripe(&gathering, stripe, err);
     if (rc == 0)
         rc = sta_aggregation_serialize(pass.grouping, sink, err);
     pass_fini(&pass);

@@ -247,3 +247,20 @@ int sta_pipeline_run(const struct sta_pipeline *pipeline, const struct sta_pipel
     struct sta_pipeline_work work = {&visit, pipeline->part_count, visit_part};
     return sta_pipeline_work(pipeline, &work, budget, err);
 }
+
+int sta_pipeline_run_stripe(const struct sta_pipeline *pipeline, const struct sta_pipeline_visitor *visitor,
+                            const struct sta_stripe *stripe, const struct sta_budget *budget,
+                            struct sta_error *err)
+{
+    struct sta_pipeline some = *pipeline;
+    if (stripe == NULL)
+        return sta_pipeline_run(pipeline, visitor, budget, err);
+    some.parts = sta_alloc_array(some.part_count + 1, sizeof *some.parts);
+    some.part_count = 0;
+    for (size_t i = 0; i < pipeline->part_count; i++)
+        if (sta_stripe_has(stripe, pipeline->parts[i].block))
+            some.parts[some.part_count++] = pipeline->parts[i];
+    int rc = sta_pipeline_run(&some, visitor, budget, err);
+    free(some.parts);
+    return rc;
+}

@@ -7,6 +7,7 @@
 #ifndef STA_ANALYSE_QUERY_PIPELINE_H
 #define STA_ANALYSE_QUERY_PIPELINE_H
 
+#include "analyse/exec/peers.h"
 #include "analyse/query/plan.h"
 #include "analyse/query/rows/events.h"
 #include "analyse/query/rows/executor.h"
@@ -120,5 +121,10 @@ struct sta_pipeline_visitor {
 STA_MUSTCHECK int sta_pipeline_run(const struct sta_pipeline *pipeline,
                                    const struct sta_pipeline_visitor *visitor,
                                    const struct sta_budget *budget, struct sta_error *err);
+/** The same of the parts of a stripe; NULL: of all. */
+STA_MUSTCHECK int sta_pipeline_run_stripe(const struct sta_pipeline *pipeline,
+                                          const struct sta_pipeline_visitor *visitor,
+                                          const struct sta_stripe *stripe, const struct sta_budget *budget,
+                                          struct sta_error *err);
 
 #endif

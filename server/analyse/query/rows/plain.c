@@ -6,6 +6,7 @@
 
 #include "analyse/query/rows/plain_private.h"
 #include "analyse/operators/vectors.h"
+#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 /* ---- order: the texts that sort keys take */
@@ -154,6 +155,7 @@ int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
     sta_shown_init(&plain->shown, stage);
     sta_account_init_texts(&plain->kept, sta_query_context_texts_memory(context), context->spill_folder,
                            NULL);
+    sta_share_put_rows(&plain->query, pipeline, context);
     int rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc != 0 || !plain->sorted)
         return rc;
@@ -181,6 +183,7 @@ void sta_plain_fini(struct sta_plain *plain)
         sta_texts_destroy(plain->texts[i]);
     }
     sta_account_close(&plain->kept);
+    sta_buffer_fini(&plain->query);
     free(plain->ranks);
     free(plain->texts);
     sta_sort_layout_fini(&plain->layout);
@@ -195,6 +198,35 @@ static int count_rows(void *self, unsigned worker, struct sta_pipeline_state *st
     _Atomic uint64_t *count = self;
     atomic_fetch_add_explicit(count, state->count, memory_order_relaxed);
     return 0;
+}
+
+struct counting {
+    const struct sta_plain *plain;
+    const struct sta_budget *budget;
+    _Atomic uint64_t count;
+};
+
+static int count_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
+{
+    struct counting *counting = self;
+    const struct sta_pipeline_visitor visitor = {&counting->count, count_rows};
+    return sta_pipeline_run_stripe(counting->plain->pipeline, &visitor, stripe, counting->budget, err);
+}
+
+static int add_count(void *self, struct sta_cursor *state, struct sta_error *err)
+{
+    struct counting *counting = self;
+    counting->count += sta_get_u64(state);
+    return state->failed ? sta_shared_fail(err) : STA_OK;
+}
+
+int sta_plain_count_stripe(const struct sta_plain *plain, const struct sta_budget *budget,
+                           const struct sta_stripe *stripe, uint64_t *count, struct sta_error *err)
+{
+    struct counting counting = {.plain = plain, .budget = budget};
+    int rc = count_stripe(&counting, stripe, err);
+    *count = counting.count;
+    return rc;
 }
 
 static bool keeps_all(const struct sta_pipeline *pipeline)
@@ -213,14 +245,16 @@ static bool keeps_all(const struct sta_pipeline *pipeline)
 int sta_plain_count(const struct sta_plain *plain, const struct sta_budget *budget, uint64_t *count,
                     struct sta_error *err)
 {
-    _Atomic uint64_t counted = 0;
-    struct sta_pipeline_visitor visitor = {&counted, count_rows};
-    int rc = 0;
-    if (keeps_all(plain->pipeline))
-        counted = plain->pipeline->part_rows;
-    else
-        rc = sta_pipeline_run(plain->pipeline, &visitor, budget, err);
-    *count = counted;
+    const struct sta_rows_wanted wanted = {.most = 0};
+    struct counting counting = {.plain = plain, .budget = budget};
+    const struct sta_stripe_work work = {&counting, count_stripe, add_count};
+    if (keeps_all(plain->pipeline)) {
+        *count = plain->pipeline->part_rows;
+        return STA_OK;
+    }
+    int rc = sta_share_stripes(sta_share_rows(plain->pipeline, &plain->query, &wanted, budget), &work, budget,
+                               err);
+    *count = counting.count;
     return rc;
 }
 

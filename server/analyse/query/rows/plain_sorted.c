@@ -11,6 +11,7 @@
 
 #include "analyse/query/rows/plain_private.h"
 #include "analyse/query/rows/top.h"
+#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 #define TILE 1024u /* records that are worked on at once */
@@ -20,6 +21,7 @@
 struct recording {
     const struct sta_plain_reader *reader;
     struct sta_sorter *sorter;
+    const struct sta_stripe *stripe; /* NULL: all parts */
     struct sta_top top;
     struct recorder { /* by worker */
         struct sta_sort_packer *packer;
@@ -108,7 +110,8 @@ static int record_part(void *self, unsigned worker, struct sta_pipeline_state *s
     const struct sta_plain *plain = recording->reader->plain;
     struct recorder *recorder = recorder_of(recording, worker);
     size_t part;
-    if (!sta_top_part(&recording->top, recorder->top, number, &part))
+    if (!sta_top_part(&recording->top, recorder->top, number, &part) ||
+        (recording->stripe != NULL && !sta_stripe_has(recording->stripe, plain->pipeline->parts[part].block)))
         return STA_OK;
     sta_pipeline_state_require(state, sta_top_tests(&recording->top, recorder->top, part));
     int rc = sta_pipeline_state_load(state, plain->pipeline->parts[part], err);
@@ -136,22 +139,27 @@ static int record_part(void *self, unsigned worker, struct sta_pipeline_state *s
     return rc;
 }
 
-/* Sorts the rows behind the reader, at least the first @most of them. */
-static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_error *err)
+static void create_sorter(struct sta_plain_reader *reader, uint64_t most)
 {
-    const struct sta_pipeline *pipeline = reader->plain->pipeline;
-    unsigned workers = sta_budget_workers(&reader->budget);
-    struct recording recording = {.reader = reader};
-    struct sta_sorter_spec spec = {.words = reader->plain->layout.words,
-                                   .limit = most,
-                                   .memory = reader->budget.memory / 2,
-                                   .spill_folder = reader->spill_folder,
-                                   .budget = &reader->budget};
-    struct sta_pipeline_work work = {&recording, pipeline->part_count, record_part};
+    const struct sta_sorter_spec spec = {.words = reader->plain->layout.words,
+                                         .limit = most,
+                                         .memory = reader->budget.memory / 2,
+                                         .spill_folder = reader->spill_folder,
+                                         .budget = &reader->budget};
     sta_sorter_destroy(reader->sorter);
-    reader->sorter = recording.sorter = sta_sorter_create(&spec);
+    reader->sorter = sta_sorter_create(&spec);
     reader->whole = most == UINT64_MAX;
     reader->sorted_left = most;
+}
+
+/* Gives the sorter the rows of a stripe. */
+static int record_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
+{
+    struct sta_plain_reader *reader = self;
+    const struct sta_pipeline *pipeline = reader->plain->pipeline;
+    unsigned workers = sta_budget_workers(&reader->budget);
+    struct recording recording = {.reader = reader, .sorter = reader->sorter, .stripe = stripe};
+    struct sta_pipeline_work work = {&recording, pipeline->part_count, record_part};
     recording.recorders = sta_alloc_array(workers, sizeof *recording.recorders);
     sta_top_init(&recording.top, reader->plain, recording.sorter, reader->started ? reader->key : NULL);
     int rc = sta_pipeline_work(pipeline, &work, &reader->budget, err);
@@ -159,6 +167,108 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
         recorder_fini(&recording.recorders[i]);
     sta_top_fini(&recording.top);
     free(recording.recorders);
+    return rc;
+}
+
+/* ---- records of other ranks */
+
+#define MOST_SHARED 100000u /* records that a rank sends at most */
+
+/* Whether a record names a row that there is. */
+static bool has_place(const struct sta_plain *plain, const uint64_t *record)
+{
+    const size_t keys = plain->stage->order_count;
+    int64_t part, row;
+    sta_sort_layout_integers(&plain->layout, keys + STA_PLACE_PART, record, plain->layout.words, 1, &part,
+                             NULL);
+    sta_sort_layout_integers(&plain->layout, keys + STA_PLACE_ROW, record, plain->layout.words, 1, &row,
+                             NULL);
+    if (part < 0 || (uint64_t)part >= plain->pipeline->part_count)
+        return false;
+    const struct sta_pipeline_part at = plain->pipeline->parts[part];
+    const struct sta_snapshot *snapshot = plain->pipeline->events->traces[at.trace].snapshot;
+    return row >= 0 && row < (int64_t)sta_snapshot_block(snapshot, at.block)->rows;
+}
+
+static int take_records_of_rank(void *self, struct sta_cursor *state, struct sta_error *err)
+{
+    struct sta_plain_reader *reader = self;
+    const size_t words = reader->plain->layout.words, bytes = words * sizeof(uint64_t);
+    uint64_t *record = sta_alloc_array(words, sizeof *record);
+    int rc = (size_t)(state->end - state->at) % bytes == 0 ? STA_OK : sta_shared_fail(err);
+    while (rc == STA_OK && state->at < state->end) {
+        memcpy(record, sta_get_bytes(state, bytes), bytes);
+        rc = has_place(reader->plain, record) ? sta_sorter_consume(reader->sorter, 0, record, 1, err)
+                                              : sta_shared_fail(err);
+    }
+    free(record);
+    return rc;
+}
+
+/* Orders of texts that are made are known to the rank that has made them all. */
+static struct sta_shared *share_sorting(const struct sta_plain_reader *reader, uint64_t most)
+{
+    const struct sta_plain *plain = reader->plain;
+    const struct sta_rows_wanted wanted = {most, reader->started ? reader->key : NULL, plain->layout.words};
+    bool texts = false;
+    for (size_t i = 0; i < plain->stage->order_count; i++)
+        texts |= plain->texts[i] != NULL;
+    return texts || most > MOST_SHARED
+               ? NULL
+               : sta_share_rows(plain->pipeline, &plain->query, &wanted, &reader->budget);
+}
+
+static int put_records(struct sta_plain_reader *reader, const struct sta_byte_sink *sink,
+                       struct sta_error *err)
+{
+    const uint64_t *records = NULL;
+    size_t count = 1;
+    int rc = sta_sorter_finish(reader->sorter, err);
+    while (rc == STA_OK && count > 0) {
+        rc = sta_sorter_next(reader->sorter, TILE, &records, &count, err);
+        if (rc == STA_OK && count > 0)
+            rc = sink->write(sink->self, records, count * reader->plain->layout.words * sizeof *records, err);
+    }
+    return rc;
+}
+
+static int put_count(const struct sta_plain *plain, const struct sta_budget *budget,
+                     const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    uint64_t count;
+    struct sta_buffer bytes = {0};
+    int rc = sta_plain_count_stripe(plain, budget, stripe, &count, err);
+    sta_put_u64(&bytes, count);
+    if (rc == STA_OK)
+        rc = sink->write(sink->self, bytes.data, bytes.size, err);
+    sta_buffer_fini(&bytes);
+    return rc;
+}
+
+int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context *context,
+                   const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
+                   const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    if (wanted->most == 0)
+        return put_count(plain, context->budget, stripe, sink, err);
+    if (!plain->sorted || (wanted->after != NULL && wanted->words != plain->layout.words))
+        return sta_shared_fail(err);
+    struct sta_plain_reader *reader =
+        sta_plain_reader_create(plain, context->budget, context->spill_folder, 0, wanted->after);
+    create_sorter(reader, wanted->most);
+    int rc = record_stripe(reader, stripe, err);
+    if (rc == STA_OK)
+        rc = put_records(reader, sink, err);
+    sta_plain_reader_destroy(reader);
+    return rc;
+}
+
+/* Sorts the rows behind the reader, at least the first @most of them. */
+static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_error *err)
+{
+    const struct sta_stripe_work work = {reader, record_stripe, take_records_of_rank};
+    create_sorter(reader, most);
+    int rc = sta_share_stripes(share_sorting(reader, most), &work, &reader->budget, err);
     return rc != 0 ? rc : sta_sorter_finish(reader->sorter, err);
 }
 

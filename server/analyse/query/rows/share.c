@@ -13,7 +13,6 @@
 
 static void put_query(struct sta_buffer *out, const struct sta_query *query)
 {
-    sta_put_u32(out, STA_SHARED_GROUPS);
     sta_put_u64(out, sta_presets_fingerprint(query->presets));
     sta_put_varint(out, query->trace_count);
     for (size_t i = 0; i < query->trace_count; i++) {
@@ -49,11 +48,59 @@ struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
         return NULL;
     struct sta_buffer question;
     sta_buffer_init(&question);
+    sta_put_u32(&question, STA_SHARED_GROUPS);
     put_query(&question, context->query);
     struct sta_shared *shared =
         question.failed ? NULL : peers->ask(peers->context, &question, context->budget);
     sta_buffer_fini(&question);
     return shared;
+}
+
+void sta_share_put_rows(struct sta_buffer *out, const struct sta_pipeline *pipeline,
+                        const struct sta_query_context *context)
+{
+    const struct sta_peers *peers = context->budget->peers;
+    if (peers != NULL && context->query != NULL && is_worth_it(pipeline, peers))
+        put_query(out, context->query);
+}
+
+struct sta_shared *sta_share_rows(const struct sta_pipeline *pipeline, const struct sta_buffer *query,
+                                  const struct sta_rows_wanted *wanted, const struct sta_budget *budget)
+{
+    const struct sta_peers *peers = budget->peers;
+    struct sta_buffer question;
+    if (peers == NULL || query->size == 0 || query->failed)
+        return NULL;
+    sta_buffer_init(&question);
+    sta_put_u32(&question, STA_SHARED_ROWS);
+    sta_put_u64(&question, wanted->most);
+    sta_put_varint(&question, wanted->after != NULL ? wanted->words : 0);
+    for (size_t i = 0; wanted->after != NULL && i < wanted->words; i++)
+        sta_put_u64(&question, wanted->after[i]);
+    sta_put(&question, query->data, query->size);
+    struct sta_shared *shared = question.failed ? NULL : peers->ask(peers->context, &question, budget);
+    sta_buffer_fini(&question);
+    return shared;
+}
+
+int sta_share_stripes(struct sta_shared *shared, const struct sta_stripe_work *work,
+                      const struct sta_budget *budget, struct sta_error *err)
+{
+    const struct sta_peers *peers = budget->peers;
+    int rc = STA_OK;
+    if (shared == NULL)
+        return work->scan(work->self, NULL, err);
+    for (unsigned rank = 0; rc == STA_OK && rank < peers->count; rank++) {
+        const struct sta_stripe stripe = {rank, peers->count, peers->width};
+        struct sta_cursor state;
+        rc = rank == 0 ? STA_EOUTDATED : peers->take(shared, rank, budget, &state, err);
+        if (rc == STA_EOUTDATED)
+            rc = work->scan(work->self, &stripe, err);
+        else if (rc == STA_OK)
+            rc = work->take(work->self, &state, err);
+    }
+    peers->end(shared);
+    return rc;
 }
 
 /* ---- states */
@@ -132,8 +179,9 @@ static void work_fini(struct work *work)
     sta_arena_fini(&work->memory);
 }
 
-static int run(const struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
-               struct sta_buffer *state, struct sta_error *err)
+/* @wanted: of rows; NULL: groups */
+static int run(const struct work *work, const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
+               const struct sta_budget *budget, struct sta_buffer *state, struct sta_error *err)
 {
     const struct sta_byte_sink sink = {state, write_state};
     struct sta_query_context context = {
@@ -147,7 +195,8 @@ static int run(const struct work *work, const struct sta_stripe *stripe, const s
     if (status == STA_OK)
         status = sta_plan_stages(&work->query, &events->schema, &plan, err);
     if (status == STA_OK)
-        status = sta_stages_work(&plan, events, &context, stripe, &sink, err);
+        status = wanted != NULL ? sta_stages_rows_work(&plan, events, &context, wanted, stripe, &sink, err)
+                                : sta_stages_work(&plan, events, &context, stripe, &sink, err);
     sta_plan_fini(&plan);
     sta_events_destroy(events);
     sta_query_context_fini(&context);
@@ -161,7 +210,27 @@ int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *
     struct work work = {.query = {.trace_count = 0}};
     int status = read_question(host, question, &work, err);
     if (status == STA_OK)
-        status = run(&work, stripe, budget, state, err);
+        status = run(&work, NULL, stripe, budget, state, err);
+    work_fini(&work);
+    return status;
+}
+
+#define MOST_WORDS 64 /* of a record: more than all keys of a query can take is not read */
+
+int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *question,
+                        const struct sta_stripe *stripe, const struct sta_budget *budget,
+                        struct sta_buffer *state, struct sta_error *err)
+{
+    struct work work = {.query = {.trace_count = 0}};
+    struct sta_rows_wanted wanted = {.most = sta_get_u64(question)};
+    uint64_t after[MOST_WORDS];
+    wanted.words = (size_t)sta_shared_get_index(question, MOST_WORDS + 1);
+    for (size_t i = 0; i < wanted.words; i++)
+        after[i] = sta_get_u64(question);
+    wanted.after = wanted.words > 0 ? after : NULL;
+    int status = question->failed ? sta_shared_fail(err) : read_question(host, question, &work, err);
+    if (status == STA_OK)
+        status = run(&work, &wanted, stripe, budget, state, err);
     work_fini(&work);
     return status;
 }

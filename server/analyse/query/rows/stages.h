@@ -10,6 +10,7 @@
 #include "analyse/query/rows/plain.h"
 #include "analyse/operators/materialized.h"
 #include "analyse/query/rows/query_context.h"
+#include "analyse/query/rows/share.h"
 
 /* What a plan comes to: a materialized, or plain rows with the pipeline that gives them. */
 struct sta_outcome {
@@ -26,6 +27,11 @@ STA_MUSTCHECK int sta_stages_run(const struct sta_plan *plan, struct sta_events 
 STA_MUSTCHECK int sta_stages_work(const struct sta_plan *plan, struct sta_events *events,
                                   struct sta_query_context *context, const struct sta_stripe *stripe,
                                   const struct sta_byte_sink *sink, struct sta_error *err);
+/** Of the rows that the first stages give, what is wanted of a stripe of the events: sta_plain_work. */
+STA_MUSTCHECK int sta_stages_rows_work(const struct sta_plan *plan, struct sta_events *events,
+                                       struct sta_query_context *context,
+                                       const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
+                                       const struct sta_byte_sink *sink, struct sta_error *err);
 void sta_outcome_fini(struct sta_outcome *outcome);
 
 #endif
