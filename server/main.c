@@ -63,6 +63,8 @@ struct daemon {
     struct sta_cluster *cluster; /* NULL: this process is the whole daemon */
     uv_thread_t stopper;
     bool stopping;
+    bool signalled; /* this process was told to stop, not another rank alone */
+    bool watches;   /* the loop has its signals and its timer */
 };
 
 static int complain(const struct sta_error *err)
@@ -295,9 +297,11 @@ static void begin_stop(struct daemon *daemon, const char *signal)
 static void on_end_signal(uv_signal_t *handle, int number)
 {
     struct daemon *daemon = handle->data;
-    if (daemon->stopping)
+    if (daemon->signalled)
         _exit(EXIT_FAILURE);
-    begin_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
+    daemon->signalled = true;
+    if (!daemon->stopping)
+        begin_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
 /* Another rank has had the signal. */
@@ -368,13 +372,18 @@ static void run_loop(struct daemon *daemon)
     uv_timer_init(&daemon->loop, &daemon->rest);
     daemon->rest.data = daemon;
     uv_timer_start(&daemon->rest, on_rest, REST_MS, REST_MS);
+    daemon->watches = true;
     printf("listening on %s\n", sta_server_address(daemon->server));
     fflush(stdout);
     sta_library_resume(daemon->library);
     register_traces(daemon);
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
     uv_thread_join(&daemon->stopper);
-    for (size_t i = 0; i < STA_COUNT_OF(handled); i++)
+}
+
+static void close_loop(struct daemon *daemon)
+{
+    for (size_t i = 0; i < STA_COUNT_OF(daemon->signals); i++)
         uv_close((uv_handle_t *)&daemon->signals[i], NULL);
     uv_close((uv_handle_t *)&daemon->stopped, NULL);
     uv_close((uv_handle_t *)&daemon->stop_wanted, NULL);
@@ -438,7 +447,10 @@ static int serve(struct daemon *daemon, struct sta_error *err)
     daemon->stop_wanted.data = daemon;
     daemon->has_loop = true;
     sta_caches_init(&daemon->caches, daemon->settings.memory);
-    return sta_cluster_is_asked() ? serve_with_ranks(daemon, err) : serve_alone(daemon, err);
+    int status = sta_cluster_is_asked() ? serve_with_ranks(daemon, err) : serve_alone(daemon, err);
+    if (daemon->watches) /* until now: the system may tell each rank to end, some when all have begun to */
+        close_loop(daemon);
+    return status;
 }
 
 static int prepare(struct daemon *daemon, struct sta_error *err)

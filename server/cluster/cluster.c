@@ -165,6 +165,81 @@ int sta_cluster_announce(const struct sta_cluster *cluster, const char *address,
     return status;
 }
 
+/* ---- ranks 1 and more */
+
+/* Waiting for the end.  Signals are taken until the job is left, so that one which comes late ends nothing.
+ */
+struct sta_waiting {
+    struct sta_cluster *cluster;
+    uv_loop_t loop;
+    uv_async_t stopped;
+    uv_signal_t signals[2];
+    bool asked; /* rank 0 was told that the system wants an end */
+};
+
+static void on_stopped(uv_async_t *handle)
+{
+    uv_stop(handle->loop);
+}
+
+/* Slurm tells all ranks to end; rank 0 does it in order.  Who is told twice goes at once. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct sta_waiting *waiting = handle->data;
+    if (waiting->asked)
+        _exit(EXIT_FAILURE);
+    waiting->asked = true;
+    send_stop(waiting->cluster, 0);
+}
+
+static void set_tell_stop(struct sta_waiting *waiting, uv_async_t *tell)
+{
+    struct sta_cluster *cluster = waiting->cluster;
+    uv_mutex_lock(&cluster->lock);
+    cluster->tell_stop = tell;
+    if (tell != NULL && cluster->stopped)
+        uv_async_send(tell);
+    uv_mutex_unlock(&cluster->lock);
+}
+
+static void wait_for_stop(struct sta_cluster *cluster)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+    struct sta_waiting *waiting = cluster->waiting = sta_alloc(sizeof *waiting);
+    waiting->cluster = cluster;
+    STA_ASSERT(uv_loop_init(&waiting->loop) == 0);
+    STA_ASSERT(uv_async_init(&waiting->loop, &waiting->stopped, on_stopped) == 0);
+    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++) {
+        uv_signal_init(&waiting->loop, &waiting->signals[i]);
+        waiting->signals[i].data = waiting;
+        uv_signal_start(&waiting->signals[i], on_signal, numbers[i]);
+    }
+    set_tell_stop(waiting, &waiting->stopped);
+    uv_run(&waiting->loop, UV_RUN_DEFAULT);
+    set_tell_stop(waiting, NULL);
+}
+
+int sta_cluster_work(struct sta_cluster *cluster, struct sta_error *err)
+{
+    wait_for_stop(cluster);
+    sta_work_end_all(cluster);
+    return STA_OK;
+}
+
+static void end_waiting(struct sta_waiting *waiting)
+{
+    if (waiting == NULL)
+        return;
+    for (size_t i = 0; i < STA_COUNT_OF(waiting->signals); i++)
+        uv_close((uv_handle_t *)&waiting->signals[i], NULL);
+    uv_close((uv_handle_t *)&waiting->stopped, NULL);
+    uv_run(&waiting->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&waiting->loop);
+    free(waiting);
+}
+
+/* ---- the end of all */
+
 void sta_cluster_leave(struct sta_cluster *cluster)
 {
     const unsigned own = sta_cluster_rank(cluster);
@@ -181,6 +256,7 @@ void sta_cluster_leave(struct sta_cluster *cluster)
         free(path);
     }
     sta_transport_end(cluster->transport);
+    end_waiting(cluster->waiting);
     if (cluster->presets != NULL)
         sta_presets_release(cluster->presets);
     sta_store_close(cluster->store);
@@ -188,67 +264,4 @@ void sta_cluster_leave(struct sta_cluster *cluster)
     uv_mutex_destroy(&cluster->lock);
     free(cluster->members);
     free(cluster);
-}
-
-/* ---- ranks 1 and more */
-
-struct waiting {
-    struct sta_cluster *cluster;
-    uv_loop_t loop;
-    uv_async_t stopped;
-    uv_signal_t signals[2];
-    bool asked; /* rank 0 was told that the system wants an end */
-};
-
-static void on_stopped(uv_async_t *handle)
-{
-    uv_stop(handle->loop);
-}
-
-/* Slurm tells all ranks to end; rank 0 does it in order.  Who is told twice goes at once. */
-static void on_signal(uv_signal_t *handle, int number)
-{
-    struct waiting *waiting = handle->data;
-    if (waiting->asked)
-        _exit(EXIT_FAILURE);
-    waiting->asked = true;
-    send_stop(waiting->cluster, 0);
-}
-
-static void set_tell_stop(struct waiting *waiting, uv_async_t *tell)
-{
-    struct sta_cluster *cluster = waiting->cluster;
-    uv_mutex_lock(&cluster->lock);
-    cluster->tell_stop = tell;
-    if (tell != NULL && cluster->stopped)
-        uv_async_send(tell);
-    uv_mutex_unlock(&cluster->lock);
-}
-
-static void wait_for_stop(struct sta_cluster *cluster)
-{
-    static const int numbers[] = {SIGTERM, SIGINT};
-    struct waiting waiting = {.cluster = cluster};
-    STA_ASSERT(uv_loop_init(&waiting.loop) == 0);
-    STA_ASSERT(uv_async_init(&waiting.loop, &waiting.stopped, on_stopped) == 0);
-    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++) {
-        uv_signal_init(&waiting.loop, &waiting.signals[i]);
-        waiting.signals[i].data = &waiting;
-        uv_signal_start(&waiting.signals[i], on_signal, numbers[i]);
-    }
-    set_tell_stop(&waiting, &waiting.stopped);
-    uv_run(&waiting.loop, UV_RUN_DEFAULT);
-    set_tell_stop(&waiting, NULL);
-    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++)
-        uv_close((uv_handle_t *)&waiting.signals[i], NULL);
-    uv_close((uv_handle_t *)&waiting.stopped, NULL);
-    uv_run(&waiting.loop, UV_RUN_DEFAULT);
-    uv_loop_close(&waiting.loop);
-}
-
-int sta_cluster_work(struct sta_cluster *cluster, struct sta_error *err)
-{
-    wait_for_stop(cluster);
-    sta_work_end_all(cluster);
-    return STA_OK;
 }

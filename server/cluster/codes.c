@@ -365,8 +365,13 @@ static void grant_threads(const struct granting *granting)
     }
 }
 
-static int fail_keys(struct sta_error *err)
+static int grant_key(const struct granting *granting, uint32_t *code, struct sta_error *err)
 {
+    size_t length;
+    const char *key = sta_get_block(granting->in, &length);
+    *code = key != NULL ? sta_tables_intern_key(granting->tables, key, length) : 0;
+    if (*code != STA_NO_CODE)
+        return STA_OK;
     return sta_fail(
         err, STA_ELIMIT,
         "the files have more than %d distinct args keys together: one process alone can read them",
@@ -375,29 +380,27 @@ static int fail_keys(struct sta_error *err)
 
 static int grant_keys(const struct granting *granting, struct sta_error *err)
 {
-    for (uint64_t count = sta_get_varint(granting->in); count > 0 && !granting->in->failed; count--) {
-        size_t length;
-        const char *key = sta_get_block(granting->in, &length);
-        const uint32_t code = key != NULL ? sta_tables_intern_key(granting->tables, key, length) : 0;
-        if (code == STA_NO_CODE)
-            return fail_keys(err);
+    int status = STA_OK;
+    for (uint64_t count = sta_get_varint(granting->in);
+         count > 0 && !granting->in->failed && status == STA_OK; count--) {
+        uint32_t code;
+        status = grant_key(granting, &code, err);
         sta_put_u32(granting->out, code);
     }
-    return STA_OK;
+    return status;
 }
 
 static int grant_values(const struct granting *granting, struct sta_error *err)
 {
-    for (uint64_t count = sta_get_varint(granting->in); count > 0 && !granting->in->failed; count--) {
-        size_t length;
-        const char *key = sta_get_block(granting->in, &length);
-        const uint32_t code = key != NULL ? sta_tables_intern_key(granting->tables, key, length) : 0;
-        if (code == STA_NO_CODE)
-            return fail_keys(err);
-        if (key != NULL)
+    int status = STA_OK;
+    for (uint64_t count = sta_get_varint(granting->in);
+         count > 0 && !granting->in->failed && status == STA_OK; count--) {
+        uint32_t code;
+        status = grant_key(granting, &code, err);
+        if (status == STA_OK && !granting->in->failed)
             grant_texts(granting, sta_tables_values(granting->tables, code));
     }
-    return STA_OK;
+    return status;
 }
 
 int sta_codes_grant(struct sta_tables *tables, struct sta_cursor *request, struct sta_buffer *answer,

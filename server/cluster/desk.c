@@ -65,12 +65,8 @@ static void send_to_others(struct sta_desk *desk, enum sta_message_kind kind, co
 /* None once the ingest has failed. */
 static struct sta_unit claim(struct sta_desk *desk)
 {
-    uv_mutex_lock(&desk->lock);
-    const bool failed = desk->status != STA_OK;
-    uv_mutex_unlock(&desk->lock);
-    if (failed || atomic_load(&desk->reading->request->progress->cancel))
-        return (struct sta_unit){.kind = STA_UNIT_NONE};
-    return sta_units_next(desk->units);
+    const bool ended = atomic_load(&desk->reading->request->progress->cancel);
+    return ended ? (struct sta_unit){.kind = STA_UNIT_NONE} : sta_units_next(desk->units);
 }
 
 static void put_file(const struct sta_desk *desk, size_t file, const struct sta_unit *unit,
@@ -93,11 +89,10 @@ static void deal(struct sta_desk *desk, unsigned rank)
     const struct sta_unit unit = desk->dealt[rank] = claim(desk);
     if (unit.kind == STA_UNIT_WAIT)
         return;
-    const bool writes = unit.kind == STA_UNIT_RANGE || unit.kind == STA_UNIT_FILES;
     const uint32_t numbers = (uint32_t)STA_MIN(NUMBERS_LEAST + unit.bytes / NUMBERS_BYTES, UINT32_MAX / 64);
     sta_buffer_init(&bytes);
     sta_put_u32(&bytes, unit.kind);
-    sta_put_u32(&bytes, writes ? sta_writer_take_files(desk->reading->writer, numbers) : 0);
+    sta_put_u32(&bytes, unit.file_count > 0 ? sta_writer_take_files(desk->reading->writer, numbers) : 0);
     sta_put_u32(&bytes, numbers);
     sta_put_varint(&bytes, unit.file_count);
     for (size_t i = 0; i < unit.file_count; i++)

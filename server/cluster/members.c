@@ -111,42 +111,42 @@ int sta_cluster_put_ranks(struct sta_cluster *cluster, struct sta_buffer *out)
     return first_silent;
 }
 
-static void put_figure(struct sta_buffer *out, const char *name, const char *type, const char *help,
+static void put_figure(struct sta_buffer *out, const char *type, const char *name, const char *help,
                        double value)
 {
-    sta_put_format(out, "# HELP %s %s\n# TYPE %s %s\n%s %.9g\n", name, help, name, type, name, value);
+    sta_put_format(out, "# HELP strata_%s %s\n# TYPE strata_%s %s\nstrata_%s %.9g\n", name, help, name, type,
+                   name, value);
+}
+
+static void put_seconds(struct sta_buffer *out, const char *of, const char *help, uint64_t ns)
+{
+    char name[64], text[160];
+    snprintf(name, sizeof name, "rank_%s_seconds_total", of);
+    snprintf(text, sizeof text, "Seconds %s", help);
+    put_figure(out, "counter", name, text, (double)ns / 1e9);
 }
 
 void sta_cluster_put_metrics(struct sta_cluster *cluster, struct sta_buffer *out)
 {
     const struct sta_transport_figures figures = sta_transport_figures(cluster->transport);
     const struct sta_cluster_times *times = &cluster->times;
-    put_figure(out, "strata_ranks", "gauge", "Processes of the job.", sta_cluster_size(cluster));
-    put_figure(out, "strata_rank_bytes_sent_total", "counter", "Bytes that rank 0 has sent to others.",
-               (double)figures.bytes_sent);
-    put_figure(out, "strata_rank_bytes_received_total", "counter", "Bytes that rank 0 has had of others.",
-               (double)figures.bytes_received);
-    put_figure(out, "strata_rank_questions_total", "counter", "Questions that all ranks worked on.",
-               (double)times->questions);
-    put_figure(out, "strata_rank_stripes_redone_total", "counter",
-               "Stripes of questions that rank 0 did for another.", (double)times->questions_redone);
-    put_figure(out, "strata_rank_units_total", "counter", "Units of ingests that other ranks have read.",
-               (double)times->units);
-    put_figure(out, "strata_rank_waiting_seconds_total", "counter",
-               "Seconds in which questions waited for other ranks, their own stripe being done.",
-               (double)times->waiting / 1e9);
-    put_figure(out, "strata_rank_plan_seconds_total", "counter",
-               "Seconds of rank 0 alone until the files of a shared ingest are dealt.",
-               (double)times->planning / 1e9);
-    put_figure(out, "strata_rank_grant_seconds_total", "counter",
-               "Seconds in which rank 0 gave codes to ranks.", (double)times->granting / 1e9);
-    put_figure(out, "strata_rank_merge_seconds_total", "counter",
-               "Seconds in which rank 0 took over what units gave, and wrote it down.",
-               (double)times->merging / 1e9);
-    put_figure(out, "strata_rank_publish_seconds_total", "counter",
-               "Seconds of rank 0 alone once all files of a shared ingest were read.",
-               (double)times->publishing / 1e9);
-    put_figure(out, "strata_rank_exchange_seconds_total", "counter",
-               "Seconds in which rank 0's own reading waited for units and codes.",
-               (double)times->exchanging / 1e9);
+    const struct {
+        const char *name, *help;
+        uint64_t value;
+    } counters[] = {
+        {"rank_bytes_sent_total", "Bytes that rank 0 has sent to others.", figures.bytes_sent},
+        {"rank_bytes_received_total", "Bytes that rank 0 has had of others.", figures.bytes_received},
+        {"rank_questions_total", "Questions that all ranks worked on.", times->questions},
+        {"rank_stripes_redone_total", "Stripes that rank 0 did for another.", times->questions_redone},
+        {"rank_units_total", "Units of ingests that other ranks have read.", times->units},
+    };
+    put_figure(out, "gauge", "ranks", "Processes of the job.", sta_cluster_size(cluster));
+    for (size_t i = 0; i < STA_COUNT_OF(counters); i++)
+        put_figure(out, "counter", counters[i].name, counters[i].help, (double)counters[i].value);
+    put_seconds(out, "waiting", "in which questions waited for other ranks.", times->waiting);
+    put_seconds(out, "plan", "of rank 0 alone until a shared ingest is dealt.", times->planning);
+    put_seconds(out, "grant", "in which rank 0 gave codes to ranks.", times->granting);
+    put_seconds(out, "merge", "in which rank 0 took over what units gave.", times->merging);
+    put_seconds(out, "publish", "of rank 0 alone once all files were read.", times->publishing);
+    put_seconds(out, "exchange", "in which rank 0's own reading waited for units.", times->exchanging);
 }

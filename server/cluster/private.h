@@ -31,6 +31,7 @@ struct sta_cluster_times {
 struct sta_desk;    /* rank 0: an ingest under way */
 struct sta_reading; /* what a rank, also rank 0, reads of it */
 struct sta_shared;
+struct sta_waiting;
 struct sta_work; /* rank 1 and more: a question under way */
 
 struct sta_cluster {
@@ -41,8 +42,9 @@ struct sta_cluster {
     struct sta_cluster_member *members; /* by rank */
     uv_mutex_t lock;                    /* guards members and all below */
     uv_cond_t changed;
-    bool stopped;          /* rank 0 has ended the job */
-    uv_async_t *tell_stop; /* rank 1 and more: wakes its main loop; NULL: none */
+    bool stopped;                /* rank 0 has ended the job */
+    struct sta_waiting *waiting; /* rank 1 and more: for the end */
+    uv_async_t *tell_stop;       /* rank 1 and more: wakes its main loop; NULL: none */
     uint64_t next_subject;
     struct sta_shared *shared; /* rank 0: questions under way */
     struct sta_work *work;     /* other ranks: likewise */

@@ -18,22 +18,18 @@ struct sta_shared {
     struct sta_message **states; /* by rank; NULL: not there yet */
 };
 
+/* Return: false when memory is short; then some may have it. */
 static bool send_to_all(struct sta_cluster *cluster, enum sta_message_kind kind, uint64_t subject,
                         const struct sta_buffer *bytes)
 {
-    const unsigned count = sta_cluster_size(cluster);
-    struct sta_message **messages = sta_alloc_array(count, sizeof(struct sta_message *));
-    bool all = !bytes->failed;
-    for (unsigned rank = 1; rank < count; rank++)
-        all = (messages[rank] = sta_message_of(kind, subject, bytes)) != NULL && all;
-    for (unsigned rank = 1; rank < count; rank++) {
-        if (all)
-            sta_transport_send(cluster->transport, rank, messages[rank]);
-        else
-            free(messages[rank]);
+    bool sent = !bytes->failed;
+    for (unsigned rank = 1; sent && rank < sta_cluster_size(cluster); rank++) {
+        struct sta_message *message = sta_message_of(kind, subject, bytes);
+        sent = message != NULL;
+        if (sent)
+            sta_transport_send(cluster->transport, rank, message);
     }
-    free(messages);
-    return all;
+    return sent;
 }
 
 static struct sta_shared *shared_create(struct sta_cluster *cluster)

@@ -13,11 +13,10 @@
 struct cut_file {
     size_t file;
     struct sta_file_ranges ranges;
-    uint64_t *lines;        /* by range: that end in it */
-    size_t dealt;           /* ranges that were dealt to be counted */
-    size_t taken;           /* likewise, to be read */
-    size_t known;           /* ranges of which it is known how many lines end before them */
-    uint64_t *lines_before; /* by range, of these */
+    uint64_t *lines; /* by range: that end in it; of those before `known`: up to its end */
+    size_t dealt;    /* ranges that were dealt to be counted */
+    size_t taken;    /* likewise, to be read */
+    size_t known;    /* ranges of which it is known how many lines end before them */
 };
 
 /* A whole file, or a range of one. */
@@ -58,7 +57,6 @@ static void add_ranges(struct sta_units *units, struct cut_file *cut)
 {
     const size_t count = cut->ranges.count;
     cut->lines = sta_alloc_array(count, sizeof *cut->lines);
-    cut->lines_before = sta_alloc_array(count, sizeof *cut->lines_before);
     cut->known = 1;
     for (size_t i = 0; i < count; i++) {
         cut->lines[i] = NOT_COUNTED;
@@ -138,7 +136,6 @@ void sta_units_destroy(struct sta_units *units)
     for (size_t i = 0; i < units->cut_count; i++) {
         sta_file_ranges_fini(&units->cuts[i].ranges);
         free(units->cuts[i].lines);
-        free(units->cuts[i].lines_before);
     }
     free(units->cuts);
     free(units->pieces);
@@ -191,13 +188,9 @@ static struct sta_unit take_range(struct piece *piece)
     const struct sta_file_range range = cut->ranges.items[piece->number];
     piece->dealt = true;
     cut->taken++;
-    return (struct sta_unit){.kind = STA_UNIT_RANGE,
-                             .bytes = range.end - range.begin,
-                             .files = &cut->file,
-                             .file_count = 1,
-                             .number = piece->number,
-                             .range = range,
-                             .lines_before = cut->lines_before[piece->number]};
+    const uint64_t before = piece->number > 0 ? cut->lines[piece->number - 1] : 0;
+    return (struct sta_unit){STA_UNIT_RANGE, range.end - range.begin, &cut->file, 1, piece->number, range,
+                             before};
 }
 
 struct sta_unit sta_units_next(struct sta_units *units)
@@ -226,7 +219,7 @@ void sta_units_counted(struct sta_units *units, const struct sta_unit *unit, uin
     struct cut_file *cut = find_cut(units, *unit->files);
     cut->lines[unit->number] = lines;
     for (; cut->known < cut->ranges.count && cut->lines[cut->known - 1] != NOT_COUNTED; cut->known++)
-        cut->lines_before[cut->known] = cut->lines_before[cut->known - 1] + cut->lines[cut->known - 1];
+        cut->lines[cut->known - 1] += cut->known > 1 ? cut->lines[cut->known - 2] : 0;
 }
 
 int sta_units_check(const struct sta_units *units, struct sta_error *err)

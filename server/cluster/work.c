@@ -122,12 +122,6 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
     return status;
 }
 
-static void put_failure(struct sta_buffer *out, int status, const struct sta_error *err)
-{
-    sta_put_u32(out, (uint32_t)status);
-    sta_put_block(out, err->text, strlen(err->text));
-}
-
 /* The status, then the state or the cause. */
 static struct sta_message *answer_of(struct sta_work *work)
 {
@@ -139,7 +133,8 @@ static struct sta_message *answer_of(struct sta_work *work)
     if (status != STA_OK) {
         sta_buffer_fini(&bytes);
         sta_message_begin(&bytes);
-        put_failure(&bytes, status, &err);
+        sta_put_u32(&bytes, (uint32_t)status);
+        sta_put_block(&bytes, err.text, strlen(err.text));
     }
     struct sta_message *answer = sta_message_end(&bytes, STA_MESSAGE_PARTIAL, work->question->head.subject);
     sta_buffer_fini(&bytes);
