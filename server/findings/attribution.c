@@ -151,13 +151,18 @@ static int make_lists(const struct sta_attribution *asked, struct sta_charged *c
     return rc;
 }
 
-int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
+int sta_charge_read(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
                     struct sta_charged *charged, struct sta_error *err)
 {
     *charged = (struct sta_charged){.list_count = asked->cause_count + 1};
     int rc = read_request(run, asked, own, charged, err);
-    if (rc == STA_OK)
-        rc = make_lists(asked, charged, err);
+    return rc == STA_OK ? make_lists(asked, charged, err) : rc;
+}
+
+int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked, const struct sta_document *own,
+                    struct sta_charged *charged, struct sta_error *err)
+{
+    int rc = sta_charge_read(run, asked, own, charged, err);
     if (rc == STA_OK)
         rc = sta_overlap_binding_init(&charged->binding, &charged->request, run->budget, err);
     return rc;

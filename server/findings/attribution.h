@@ -67,11 +67,21 @@ void sta_charged_rows_fini(struct sta_charged_rows *rows);
 STA_MUSTCHECK int sta_charge_bind(struct sta_run *run, struct sta_attribution *asked,
                                   const struct sta_document *own, struct sta_charged *charged,
                                   struct sta_error *err);
+/** The same but for the binding. */
+STA_MUSTCHECK int sta_charge_read(struct sta_run *run, struct sta_attribution *asked,
+                                  const struct sta_document *own, struct sta_charged *charged,
+                                  struct sta_error *err);
 /** One pass.  @charged: of sta_charge_bind.  @phases: of the same run; NULL when neither epoch nor step is a
  * key.  @rows: by the keys that are asked.  Fini both also after a failure. */
 STA_MUSTCHECK int sta_charge(const struct sta_run *run, const struct sta_attribution *asked,
                              const struct sta_phases *phases, struct sta_charged *charged,
                              struct sta_charged_rows *rows, struct sta_error *err);
+/** One pass of a chain that is read and bound.  @rows: as of sta_charge_sums.  Cells stay to be added up. */
+STA_MUSTCHECK int sta_charge_pass(struct sta_run *run, const struct sta_phases *phases,
+                                  struct sta_charged *charged, struct sta_charged_rows *rows,
+                                  struct sta_error *err);
+/** Sums of the results' cells, whose masks are those of the chain's sets. */
+void sta_charge_add_up(const struct sta_attribution *asked, struct sta_charged *charged);
 /** Binds a chain and sums it up.  @rows: the whole target, as one list, by unit, epoch and step; NULL: not
  * wanted.  Fini both also after a failure. */
 STA_MUSTCHECK int sta_charge_sums(struct sta_run *run, struct sta_attribution *asked,

@@ -49,7 +49,7 @@ static const struct sta_sweep_cell *first_cell(const struct sta_overlap_results 
     return results->cells + low;
 }
 
-static void add_up(const struct sta_attribution *asked, struct sta_charged *charged)
+void sta_charge_add_up(const struct sta_attribution *asked, struct sta_charged *charged)
 {
     const struct sta_overlap_results *results = &charged->results;
     for (uint32_t i = 0; i < results->unit_count; i++) {
@@ -84,7 +84,7 @@ int sta_charge(const struct sta_run *run, const struct sta_attribution *asked,
     if (rc == STA_OK)
         rc = sta_row_adding_finish(adding, &charged->results, charged->intervals, rows, err);
     if (rc == STA_OK)
-        add_up(asked, charged);
+        sta_charge_add_up(asked, charged);
     sta_row_adding_destroy(adding);
     return rc;
 }
@@ -110,15 +110,21 @@ static int add_steps(const struct sta_run *run, const struct sta_phases *phases,
     return rc;
 }
 
+int sta_charge_pass(struct sta_run *run, const struct sta_phases *phases, struct sta_charged *charged,
+                    struct sta_charged_rows *rows, struct sta_error *err)
+{
+    const struct sta_overlap_wants wants = {0};
+    return rows != NULL ? add_steps(run, phases, charged, rows, err)
+                        : sta_overlap_pass(&charged->binding, &wants, &charged->results, err);
+}
+
 int sta_charge_sums(struct sta_run *run, struct sta_attribution *asked, const struct sta_phases *phases,
                     struct sta_charged *charged, struct sta_charged_rows *rows, struct sta_error *err)
 {
-    const struct sta_overlap_wants wants = {0};
     int rc = sta_charge_bind(run, asked, NULL, charged, err);
     if (rc == STA_OK)
-        rc = rows != NULL ? add_steps(run, phases, charged, rows, err)
-                          : sta_overlap_pass(&charged->binding, &wants, &charged->results, err);
+        rc = sta_charge_pass(run, phases, charged, rows, err);
     if (rc == STA_OK)
-        add_up(asked, charged);
+        sta_charge_add_up(asked, charged);
     return rc;
 }

@@ -101,11 +101,7 @@ void sta_looks_fini(struct sta_looks *looks)
     sta_looks_conditions_fini(looks);
     sta_looks_queries_fini(looks);
     sta_looks_ledger_fini(looks);
-    sta_charged_rows_fini(&looks->stall_rows);
-    sta_charged_fini(&looks->charged);
-    sta_charged_fini(&looks->blocked);
-    sta_attribution_fini(&looks->stall);
-    sta_attribution_fini(&looks->layers);
+    sta_looks_ranks_fini(looks);
     sta_utilisation_fini(&looks->utilisation);
     sta_access_fini(&looks->access);
     sta_phases_fini(&looks->phases);

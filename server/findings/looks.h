@@ -31,6 +31,17 @@ struct sta_ledger_look {
     struct sta_table strange;               /* the most frequent of these functions */
 };
 
+/* Stall, layers and conditions of ranks, in one pass (looks_ranks.c). */
+struct sta_ranks_sweep {
+    struct sta_overlap_question question;
+    struct sta_overlap_request request;
+    struct sta_named_expression conditions[STA_SIGNATURE_CONDITIONS];
+    uint32_t count;
+    uint32_t of_layer[STA_OVERLAP_SETS];      /* by set of the chain of layers: its condition */
+    uint32_t of_condition[STA_CONDITIONS];    /* by condition that is measured */
+    uint32_t compute;                         /* UINT32_MAX: the preset has none */
+};
+
 struct sta_looks {
     struct sta_run *run;
     const struct sta_rules *rules;
@@ -54,8 +65,9 @@ struct sta_looks {
         STA_SEEN,
         STA_ABSENT
     } stall_seen,
-        layers_seen, utilisation_seen, access_seen, shared_seen, order_seen;
+        layers_seen, ranks_seen, utilisation_seen, access_seen, shared_seen, order_seen;
     struct sta_attribution stall, layers;
+    struct sta_ranks_sweep ranks;
     struct sta_charged charged, blocked;
     struct sta_charged_rows stall_rows; /* by unit, epoch, step */
     struct sta_utilisation utilisation;
@@ -105,5 +117,13 @@ STA_MUSTCHECK int sta_look_ledger(struct sta_looks *looks, const char *ask, stru
                                   struct sta_table *evidence, struct sta_error *err);
 void sta_looks_ledger_fini(struct sta_looks *looks);
 STA_MUSTCHECK int sta_look_stall(struct sta_looks *looks, struct sta_error *err);
+/** Whether a rule asks for the stall of single steps or ranks. */
+bool sta_looks_want_rows(const struct sta_looks *looks);
+/** The chain that findings are about; NULL: the preset has none. */
+const char *sta_looks_chain(const struct sta_looks *looks);
+/** What rules ask of stall, layers and conditions, together: tried once, before the first of these is asked.
+ * What is not seen afterwards is to be measured alone. */
+STA_MUSTCHECK int sta_looks_sweep_ranks(struct sta_looks *looks, struct sta_error *err);
+void sta_looks_ranks_fini(struct sta_looks *looks);
 
 #endif

@@ -117,7 +117,9 @@ int sta_look_condition(struct sta_looks *looks, const char *condition, bool by_r
     struct sta_condition_look *found = find(looks, condition);
     if (found == NULL)
         return sta_fail(err, STA_ELIMIT, "rules ask for the time of more than %d conditions", STA_CONDITIONS);
-    int rc = found->measured ? STA_OK : measure_all(looks, found, err);
+    int rc = found->measured ? STA_OK : sta_looks_sweep_ranks(looks, err);
+    if (rc == STA_OK && !found->measured)
+        rc = measure_all(looks, found, err);
     *look = found;
     return rc;
 }

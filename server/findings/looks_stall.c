@@ -11,14 +11,13 @@
 
 /* ---- stall */
 
-static const char *default_chain(const struct sta_looks *looks)
+const char *sta_looks_chain(const struct sta_looks *looks)
 {
     const struct sta_preset *preset = looks->run->preset;
     return looks->has_stall ? "stall" : preset->chain_count > 0 ? preset->chains[0].name : NULL;
 }
 
-/* Whether a rule asks for the stall of single steps or ranks. */
-static bool wants_rows(const struct sta_looks *looks)
+bool sta_looks_want_rows(const struct sta_looks *looks)
 {
     for (size_t r = 0; r < looks->asked_count; r++)
         for (size_t a = 0; a < looks->asked[r]->ask_count; a++) {
@@ -42,15 +41,18 @@ static void forget_stall(struct sta_looks *looks)
 
 int sta_look_stall(struct sta_looks *looks, struct sta_error *err)
 {
-    const char *chain = default_chain(looks);
+    const char *chain = sta_looks_chain(looks);
+    int rc = sta_looks_sweep_ranks(looks, err);
+    if (rc != STA_OK)
+        return rc;
     if (looks->stall_seen != STA_UNSEEN)
         return STA_OK;
     looks->stall_seen = STA_ABSENT;
     if (chain == NULL || !sta_attribution_of_chain(looks->run, chain, &looks->stall))
         return STA_OK;
     looks->stall_seen = STA_SEEN;
-    int rc = sta_charge_sums(looks->run, &looks->stall, &looks->phases, &looks->charged,
-                             wants_rows(looks) ? &looks->stall_rows : NULL, err);
+    rc = sta_charge_sums(looks->run, &looks->stall, &looks->phases, &looks->charged,
+                         sta_looks_want_rows(looks) ? &looks->stall_rows : NULL, err);
     if (rc != STA_OK)
         forget_stall(looks);
     return rc;
@@ -141,6 +143,8 @@ int sta_look_layers(struct sta_looks *looks, const char *ask, struct sta_figure_
 {
     __int128 self[STA_OVERLAP_SETS] = {0}, blocked[STA_OVERLAP_SETS] = {0};
     const struct sta_blocking_tree *tree = &looks->layers.tree;
+    if (sta_looks_sweep_ranks(looks, err) != STA_OK)
+        return err->status;
     if (looks->layers_seen == STA_UNSEEN) {
         looks->layers_seen =
             sta_attribution_of_chain(looks->run, "layers", &looks->layers) ? STA_SEEN : STA_ABSENT;

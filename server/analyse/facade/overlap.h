@@ -28,7 +28,11 @@ struct sta_overlap_question {
     /* Instead of the request's sets: conditions as presets have them, which may name args columns that the
      * trace lacks.  The request names the preset. */
     const struct sta_named_expression *sets;
-    size_t set_count; /* at most 16 */
+    size_t set_count; /* at most 16 .. */
+    /* .. or with this 64 that are swept together, of which the first so many, at most 16, are told apart in
+     * intervals (overlap/signatures.h). */
+    bool by_signature;
+    uint32_t watched;
 };
 
 /* Tables in whole.  Those that were not asked for have no columns. */

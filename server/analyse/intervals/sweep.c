@@ -21,7 +21,9 @@
 
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 {
-    STA_ASSERT(options->sets >= 1 && options->sets <= STA_SWEEP_SETS);
+    STA_ASSERT(options->sets >= 1 &&
+               options->sets <= (options->one_hot ? STA_SWEEP_MASK_BITS : STA_SWEEP_SETS));
+    STA_ASSERT(!options->one_hot || !options->exposure);
     struct sta_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
     sweep->account = options->budget->account;
@@ -98,6 +100,7 @@ static inline int put_records(struct sta_sweep *sweep, const struct sta_sweep_ev
     const struct sta_ordered_part to_fill = *part;
     const size_t size = weighed ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
     const int64_t to = sweep->options.to;
+    const bool one_hot = sweep->options.one_hot;
     for (uint32_t i = to_fill.first; i < to_fill.end; i++) {
         const uint32_t row = from.rows.rows[i];
         const int64_t ts = from.rows.ts[row];
@@ -108,7 +111,8 @@ static inline int put_records(struct sta_sweep *sweep, const struct sta_sweep_ev
             if (rc != 0)
                 return rc;
         }
-        packed = packed << STA_SWEEP_LENGTH | from.masks[row];
+        packed = packed << STA_SWEEP_LENGTH |
+                 (one_hot ? (uint32_t)__builtin_ctz(from.masks[row]) : from.masks[row]);
         packed |= length > STA_SWEEP_LONGEST ? STA_SWEEP_LONG : 0;
         struct sta_sweep_weighed *record =
             (struct sta_sweep_weighed *)(void *)((char *)to_fill.records +

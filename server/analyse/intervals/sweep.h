@@ -15,7 +15,8 @@
 
 #include "analyse/operators/ordered.h"
 
-#define STA_SWEEP_SETS 16
+#define STA_SWEEP_SETS 16     /* that an event may be of several of */
+#define STA_SWEEP_MASK_BITS 32 /* sets of which an event is of one alone */
 
 /* An interval [from, to) of a unit in which exactly the sets of @mask are active. */
 struct sta_sweep_interval {
@@ -33,13 +34,17 @@ typedef int (*sta_sweep_take)(void *context, unsigned worker, const struct sta_s
                               struct sta_error *err);
 
 struct sta_sweep_options {
-    uint32_t sets;                   /* 1 .. STA_SWEEP_SETS */
+    uint32_t sets;                   /* 1 .. STA_SWEEP_SETS; with one_hot up to STA_SWEEP_MASK_BITS */
+    bool one_hot; /* each event is of one set alone.  Neither exposure nor concurrency is found then */
     const struct sta_budget *budget; /* borrowed; memory is charged to its account */
     int64_t from, to;                /* ticks: events are cut to [from, to); each has a part inside */
     sta_sweep_take take;             /* NULL when the sums are enough */
     void *context;
     const uint8_t *classes; /* by mask: `take` gets the intervals of a class, not of a mask, and one of their
                              * masks; NULL: each mask is its own.  Borrowed */
+    /* By byte of a mask and its value: the mask for `classes` and `take` is the union of these, 16 bits at
+     * most; NULL: it is the mask itself.  Entries of a set are read once an event of it has been given. */
+    const uint16_t (*translation)[256];
     bool idle; /* intervals of mask 0 are given too, from tick 0 on as far as the unit has been swept */
     bool exposure;
     int64_t range_from, range_to; /* of exposure: the range of time that is swept, of one that is swept in

@@ -49,7 +49,7 @@ static int find_leaving(struct sta_sweep *sweep, struct sta_sweep_worker *worker
         if (__builtin_expect(sta_sweep_is_short(record) && sta_sweep_short_te(record) <= slice_end, 1))
             continue;
         struct sta_sweep_end end = {
-            .te = sta_sweep_te(sweep, record), .unit = unit->unit, .mask = sta_sweep_mask(record)};
+            .te = sta_sweep_te(sweep, record), .unit = unit->unit, .mask = sta_sweep_mask(sweep, record)};
         if (end.te > slice_end)
             rc = sta_ends_add(&worker->leaving, end, sweep->account, err);
     }

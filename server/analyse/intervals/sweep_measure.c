@@ -50,7 +50,7 @@ static void add_cell(const struct going *going, uint32_t mask, uint64_t time)
 {
     struct sta_sweep_worker *worker = going->worker;
     bool added;
-    uint64_t key = (uint64_t)going->state->unit << STA_SWEEP_SETS | mask;
+    uint64_t key = (uint64_t)going->state->unit << STA_SWEEP_MASK_BITS | mask;
     uint32_t cell = sta_map_intern(&worker->cells_by_key, key, (uint32_t)worker->cell_count, &added);
     if (added) {
         count_map(going->sweep, worker);
@@ -76,7 +76,7 @@ static void empty_slot(const struct going *going, uint32_t slot)
 static inline uint64_t *mask_time(const struct going *going, uint32_t mask)
 {
     struct sta_sweep_recent *recent = &going->worker->recent;
-    uint32_t slot = mask % STA_SWEEP_RECENT;
+    uint32_t slot = mask * UINT32_C(0x9e3779b1) >> (STA_SWEEP_MASK_BITS - STA_SWEEP_RECENT_BITS);
     if (__builtin_expect(recent->masks[slot] != mask, 0)) {
         empty_slot(going, slot);
         recent->masks[slot] = mask;
@@ -94,6 +94,15 @@ static void put_times(const struct going *going)
 
 /* ---- changes */
 
+/* A mask as those who take intervals know it. */
+static inline uint32_t translate(const struct sta_sweep_options *options, uint32_t mask)
+{
+    const uint16_t(*of)[256] = options->translation;
+    return of == NULL ? mask
+                      : (uint32_t)(of[0][mask & 255] | of[1][mask >> 8 & 255] | of[2][mask >> 16 & 255] |
+                                   of[3][mask >> 24]);
+}
+
 /* Gives what the present combination lasted up to @at. */
 static void give_interval(const struct going *going, int64_t at)
 {
@@ -101,7 +110,7 @@ static void give_interval(const struct going *going, int64_t at)
     struct sta_sweep_unit *state = going->state;
     int64_t since = state->since;
     struct sta_sweep_interval interval = {.unit = state->unit,
-                                          .mask = state->mask,
+                                          .mask = translate(options, state->mask),
                                           .from = sta_sweep_cut(going->sweep, since),
                                           .to = sta_sweep_cut(going->sweep, at),
                                           .slice = going->slice,
@@ -115,8 +124,11 @@ static void give_interval(const struct going *going, int64_t at)
 
 static inline bool gives_at(const struct sta_sweep_options *options, uint32_t before, uint32_t mask)
 {
-    return options->take != NULL &&
-           (options->classes == NULL || options->classes[before] != options->classes[mask]);
+    if (options->take == NULL)
+        return false;
+    before = translate(options, before);
+    mask = translate(options, mask);
+    return options->classes == NULL ? before != mask : options->classes[before] != options->classes[mask];
 }
 
 static inline void change_mask(const struct going *going, uint32_t mask, int64_t at, bool weighed)
@@ -147,9 +159,21 @@ static inline __int128 *concurrency_times(const struct going *going, uint32_t se
     return concurrency->times;
 }
 
+static inline bool is_one_hot(const struct going *going)
+{
+    return going->sweep->options.one_hot;
+}
+
 static inline void event_starts(const struct going *going, uint32_t mask, int64_t at, bool weighed)
 {
     uint32_t *counts = going->state->counts;
+    if (is_one_hot(going)) {
+        const uint32_t s = (uint32_t)__builtin_ctz(mask);
+        going->events[s]++;
+        if (counts[s]++ == 0)
+            change_mask(going, going->state->mask | mask, at, weighed);
+        return;
+    }
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
         __int128 *times = concurrency_times(going, s, (size_t)counts[s] + 1);
@@ -166,6 +190,11 @@ static inline void event_ends(const struct going *going, uint32_t mask, int64_t 
 {
     uint32_t *counts = going->state->counts;
     uint32_t gone = 0;
+    if (is_one_hot(going)) {
+        if (--counts[__builtin_ctz(mask)] == 0)
+            change_mask(going, going->state->mask & ~mask, at, weighed);
+        return;
+    }
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
         __int128 *times = going->worker->concurrency[s].times;
@@ -181,7 +210,9 @@ static inline void event_ends(const struct going *going, uint32_t mask, int64_t 
 static inline void events_passed(const struct going *going, uint32_t mask, int64_t count, uint64_t time)
 {
     const struct sta_sweep_unit *state = going->state;
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    if (is_one_hot(going))
+        going->events[__builtin_ctz(mask)] += count;
+    for (uint32_t rest = is_one_hot(going) ? 0 : mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
         __int128 *times = concurrency_times(going, s, (size_t)state->counts[s] + 1);
         if (__builtin_expect(times == NULL, 0))
@@ -272,7 +303,7 @@ static void begin_unit(const struct going *going)
     const struct sta_sweep_unit *state = going->state;
     uint64_t since = (uint64_t)sta_sweep_cut(going->sweep, state->since);
     *mask_time(going, state->mask) -= since;
-    for (uint32_t s = 0; s < going->sweep->options.sets; s++) {
+    for (uint32_t s = 0; s < going->sweep->options.sets && !is_one_hot(going); s++) {
         __int128 *times = concurrency_times(going, s, state->counts[s]);
         if (times == NULL)
             return;
@@ -286,10 +317,11 @@ static void begin_unit(const struct going *going)
     }
 }
 
-/* Whether somebody is told of each change that an event makes. */
-static inline bool tells(const struct going *going, uint32_t mask)
+/* Whether an interval ends where an event begins that is not of a set that is active. */
+static inline bool ends_interval(const struct going *going, uint32_t mask)
 {
-    return going->sweep->options.take != NULL && (mask & ~going->state->mask) != 0;
+    const uint32_t before = going->state->mask;
+    return (mask & ~before) != 0 && gives_at(&going->sweep->options, before, before | mask);
 }
 
 static inline const struct sta_sweep_record *record_at(const char *at)
@@ -316,7 +348,7 @@ static inline const char *pass_row(const struct going *going, const char *at, co
                                    bool weighed)
 {
     const size_t size = weighed ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
-    const uint32_t mask = sta_sweep_mask(record_at(at));
+    const uint32_t mask = sta_sweep_mask(going->sweep, record_at(at)), code = sta_sweep_code(record_at(at));
     const int64_t from = going->sweep->options.from;
     int64_t count = 0;
     uint64_t time = 0;
@@ -324,7 +356,7 @@ static inline const char *pass_row(const struct going *going, const char *at, co
     for (; at < last; at += size, count++) {
         const struct sta_sweep_record *record = record_at(at);
         int64_t te = sta_sweep_short_te(record);
-        if (sta_sweep_kind(record) != mask || te > until || te > record_at(at + size)->ts ||
+        if (sta_sweep_kind(record) != code || te > until || te > record_at(at + size)->ts ||
             (weighed && !lies_in_range(going->sweep, weighed_at(at))))
             break;
         int64_t part = te - STA_MAX(record->ts, from);
@@ -357,7 +389,7 @@ static inline void start_event(const struct going *going, const char *at, int64_
                                bool weighed)
 {
     struct sta_sweep_worker *worker = going->worker;
-    struct sta_sweep_end end = {.te = te, .mask = sta_sweep_mask(record_at(at))};
+    struct sta_sweep_end end = {.te = te, .mask = sta_sweep_mask(going->sweep, record_at(at))};
     const bool leaves = te > going->end;
     check_budget(going);
     if (weighed && leaves) {
@@ -375,6 +407,7 @@ static inline void start_event(const struct going *going, const char *at, int64_
 static inline void sweep_records(const struct going *going, bool weighed)
 {
     const size_t size = weighed ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
+    const struct sta_sweep *sweep = going->sweep;
     struct sta_sweep_worker *worker = going->worker;
     const char *at = going->state->records;
     const char *last = at + (going->state->count - 1) * size;
@@ -386,8 +419,8 @@ static inline void sweep_records(const struct going *going, bool weighed)
         for (; until <= ts && !has_failed(going); until = next_end(worker))
             end_next(going, weighed);
         if (at < last && te <= STA_MIN(record_at(at + size)->ts, until) && sta_sweep_is_short(record) &&
-            !tells(going, sta_sweep_mask(record)) &&
-            (!weighed || lies_in_range(going->sweep, weighed_at(at)))) {
+            !ends_interval(going, sta_sweep_mask(sweep, record)) &&
+            (!weighed || lies_in_range(sweep, weighed_at(at)))) {
             at = pass_row(going, at, last, until, weighed);
             continue;
         }
@@ -412,7 +445,7 @@ static void leave_unit(const struct going *going, int64_t *busy)
     const struct sta_sweep_unit *state = going->state;
     int64_t end = sta_sweep_cut(going->sweep, going->end);
     *mask_time(going, state->mask) += (uint64_t)end;
-    for (uint32_t s = 0; s < going->sweep->options.sets; s++)
+    for (uint32_t s = 0; s < going->sweep->options.sets && !is_one_hot(going); s++)
         going->worker->concurrency[s].times[state->counts[s]] += end;
     if (busy != NULL)
         covered_at(going, end, busy);

@@ -11,14 +11,15 @@
 #include "common/memory.h"
 
 #define STA_SWEEP_NOWHERE UINT32_MAX
-#define STA_SWEEP_RECENT 64 /* combinations of a unit whose times are held back; a power of two */
+#define STA_SWEEP_RECENT_BITS 6
+#define STA_SWEEP_RECENT (1 << STA_SWEEP_RECENT_BITS) /* combinations of a unit whose times are held back */
 
 /* A record.  Millions go through memory between the worker that reads them and the one that sweeps them, so
  * that length and mask share a word. */
 struct sta_sweep_record {
     int64_t ts;
-    uint64_t packed; /* mask, 16 bits; then whether it is long, 1 bit; then the length, or of a long one a
-                        place in `longs` */
+    uint64_t packed; /* mask, or with one_hot the number of its set, 16 bits; then whether it is long, 1 bit;
+                        then the length, or of a long one a place in `longs` */
 };
 #define STA_SWEEP_LONG (UINT64_C(1) << 16)
 #define STA_SWEEP_LENGTH 17 /* where it begins */
@@ -65,7 +66,7 @@ struct sta_sweep_unit {
     int64_t since; /* up to where it has been swept */
     uint32_t unit, mask;
     uint32_t arriving;               /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
-    uint32_t counts[STA_SWEEP_SETS]; /* by set: active events */
+    uint32_t counts[STA_SWEEP_MASK_BITS]; /* by set: active events */
 };
 
 struct sta_sweep_concurrency {
@@ -145,12 +146,19 @@ struct sta_sweep {
 
 static const char STA_SWEEP_WHAT[] = "the units and intervals of an overlap";
 
-static inline uint32_t sta_sweep_mask(const struct sta_sweep_record *record)
+/** The sets of an event as its record has them. */
+static inline uint32_t sta_sweep_code(const struct sta_sweep_record *record)
 {
     return (uint32_t)record->packed & (STA_SWEEP_LONG - 1);
 }
 
-/** The mask, and whether it is long: of a short one the mask alone. */
+static inline uint32_t sta_sweep_mask(const struct sta_sweep *sweep, const struct sta_sweep_record *record)
+{
+    const uint32_t code = sta_sweep_code(record);
+    return sweep->options.one_hot ? 1u << code : code;
+}
+
+/** The code, and whether it is long: of a short one the code alone. */
 static inline uint32_t sta_sweep_kind(const struct sta_sweep_record *record)
 {
     return (uint32_t)record->packed & (2 * STA_SWEEP_LONG - 1);

@@ -48,7 +48,7 @@ void sta_overlap_partial_fini(struct sta_overlap_partial *partial)
                          partial->cells,   partial->exposed, partial->crossings};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(partial->account, all[i]);
-    for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
+    for (uint32_t s = 0; s < STA_OVERLAP_MASK_BITS; s++)
         sta_account_free(partial->account, partial->concurrency[s]);
     *partial = (struct sta_overlap_partial){.account = partial->account};
 }
@@ -429,7 +429,7 @@ void sta_overlap_results_fini(struct sta_overlap_results *results)
                          results->hosts, results->cells, results->exposed};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(results->account, all[i]);
-    for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
+    for (uint32_t s = 0; s < STA_OVERLAP_MASK_BITS; s++)
         sta_account_free(results->account, results->concurrency[s]);
     *results = (struct sta_overlap_results){0};
 }

@@ -18,11 +18,11 @@ struct sta_overlap_partial {
     struct sta_host_span *units;                /* by unit, where that does not follow from the threads */
     int64_t *swept;                             /* by unit */
     int64_t *events;                            /* by unit, then set */
-    struct sta_set_sums sets[STA_OVERLAP_SETS]; /* without events and time, which follow from the rest */
+    struct sta_set_sums sets[STA_OVERLAP_MASK_BITS]; /* without events and time, which follow from the rest */
     struct sta_sweep_cell *cells;               /* by unit, then mask */
     size_t cell_count;
-    __int128 *concurrency[STA_OVERLAP_SETS];
-    size_t concurrency_counts[STA_OVERLAP_SETS];
+    __int128 *concurrency[STA_OVERLAP_MASK_BITS];
+    size_t concurrency_counts[STA_OVERLAP_MASK_BITS];
     struct sta_sweep_exposed *exposed;    /* by set, then set; zeros without exposure */
     struct sta_sweep_crossing *crossings; /* of exposure: events that reach out of the ranges */
     size_t crossing_count;

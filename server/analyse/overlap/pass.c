@@ -22,7 +22,7 @@ struct worker {
     int64_t *instants;             /* by unit, then set: events that cover nothing */
     int64_t *arrived;              /* likewise: events that began before the range of time */
     size_t unit_capacity, instant_capacity, arrived_capacity;
-    __int128 instant_size[STA_OVERLAP_SETS];
+    __int128 instant_size[STA_OVERLAP_MASK_BITS];
     uint32_t rows[STA_BLOCK_ROWS]; /* of the events that cover time in a set */
     uint32_t row_count;
     int64_t *sizes;   /* by row number; exposure only */
@@ -217,6 +217,7 @@ static int pass_init(struct pass *pass, struct sta_error *err)
                                         .budget = pass->binding->budget,
                                         .from = pass->window.from,
                                         .to = pass->window.to,
+                                        .one_hot = pass->request->signatures != NULL,
                                         .take = pass->wants->take,
                                         .classes = pass->wants->classes,
                                         .context = pass->wants->context,
@@ -225,6 +226,8 @@ static int pass_init(struct pass *pass, struct sta_error *err)
                                         .range_from = pass->range.from,
                                         .range_to = pass->range.to};
     int rc = 0;
+    if (options.one_hot)
+        options.translation = pass->request->signatures->translation;
     pass->sweep = sta_sweep_create(&options);
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
     for (unsigned w = 0; w < pass->worker_count && rc == 0; w++)
@@ -295,7 +298,7 @@ static int add_sweep(const struct pass *pass, struct sta_overlap_partial *partia
             partial->events[(size_t)u * partial->set_count + s] += sta_sweep_events(pass->sweep, u, s);
     }
     int rc = sta_sweep_cells(pass->sweep, &partial->cells, &partial->cell_count, err);
-    if (rc == 0)
+    if (rc == 0 && pass->request->signatures == NULL)
         rc = add_concurrency(pass->sweep, partial, err);
     return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, partial, err) : rc;
 }

@@ -99,12 +99,13 @@ struct sta_overlap_results {
     uint32_t unit_count;
     struct sta_unit_sums *sums; /* by unit number */
     int64_t *counts;            /* memory of sums[].events */
-    struct sta_set_sums sets[STA_OVERLAP_SETS];
+    struct sta_set_sums sets[STA_OVERLAP_MASK_BITS];
     struct sta_host_span *hosts;  /* by code of the entities' hosts; one more for a missing host */
     struct sta_sweep_cell *cells; /* by unit, then mask */
     size_t cell_count;
-    __int128 *concurrency[STA_OVERLAP_SETS]; /* ticks by number of active events, from 1 */
-    size_t concurrency_counts[STA_OVERLAP_SETS];
+    /* Ticks by number of active events, from 1; none of signatures. */
+    __int128 *concurrency[STA_OVERLAP_MASK_BITS];
+    size_t concurrency_counts[STA_OVERLAP_MASK_BITS];
     struct sta_sweep_exposed *exposed; /* by set, then set; zeros without exposure */
 };
 

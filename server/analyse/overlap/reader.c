@@ -106,16 +106,19 @@ void sta_overlap_reader_destroy(struct sta_overlap_reader *reader)
 
 /* ---- masks */
 
-static uint32_t ask_class(const struct sta_overlap_request *request, uint32_t code)
+static int ask_class(const struct sta_overlap_request *request, uint32_t code, uint32_t *mask,
+                     struct sta_error *err)
 {
     struct sta_class class = sta_classes_get(request->classes, code);
+    *mask = class.fate == STA_FATE_KEPT ? 0 : STA_NOT_THERE;
     if (class.fate != STA_FATE_KEPT)
-        return STA_NOT_THERE;
-    uint32_t mask = 0;
+        return 0;
+    if (request->signatures != NULL)
+        return sta_signatures_mask(request->signatures, &class, mask, err);
     for (uint32_t s = 0; s < request->set_count; s++)
         if (request->sets[s].expression == NULL)
-            mask |= (uint32_t)sta_class_has(&class, request->sets[s].layer_bit) << s;
-    return mask;
+            *mask |= (uint32_t)sta_class_has(&class, request->sets[s].layer_bit) << s;
+    return 0;
 }
 
 static int grow_classes(struct sta_overlap_reader *reader, uint32_t code, struct sta_error *err)
@@ -138,7 +141,7 @@ static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_
         if (class >= reader->class_capacity)
             rc = grow_classes(reader, class, err);
         if (rc == 0 && reader->mask_of_class[class] == MASK_UNKNOWN)
-            reader->mask_of_class[class] = ask_class(reader->binding->request, class);
+            rc = ask_class(reader->binding->request, class, &reader->mask_of_class[class], err);
         reader->masks[row] = rc == 0 ? reader->mask_of_class[class] : 0;
     }
     return rc;

@@ -10,8 +10,10 @@
 #include "analyse/sources/columns.h"
 #include "analyse/intervals/sweep.h"
 #include "analyse/overlap/scope.h"
+#include "analyse/overlap/signatures.h"
 
 #define STA_OVERLAP_SETS STA_SWEEP_SETS
+#define STA_OVERLAP_MASK_BITS STA_SWEEP_MASK_BITS /* of a mask: sets, or signatures */
 
 enum sta_overlap_call { STA_OVERLAP_TOTALS, STA_OVERLAP_INTERVALS, STA_OVERLAP_COMPATIBLE };
 
@@ -35,8 +37,9 @@ struct sta_overlap_request {
     struct sta_classes *classes; /* NULL: no preset drops events and no set is a layer */
     int64_t ticks_per_us;
 
-    struct sta_overlap_set sets[STA_OVERLAP_SETS];
+    struct sta_overlap_set sets[STA_OVERLAP_MASK_BITS];
     uint32_t set_count;
+    struct sta_signatures *signatures; /* the sets are these, and have nothing else; NULL: they are not */
     uint32_t layers_left_out; /* of a preset with more layers than sets */
     bool first_only;          /* COMPATIBLE: an event is in the first set that holds, and in no other */
     struct sta_scope_request scope;

@@ -211,7 +211,8 @@ static const struct sta_preset *preset_of_given(struct sta_overlap_request *requ
 {
     const struct sta_overlap_question *question = request->question;
     struct sta_preset *made = sta_arena_alloc(&request->memory, sizeof *made, _Alignof(max_align_t));
-    STA_ASSERT(question->set_count <= STA_OVERLAP_SETS);
+    STA_ASSERT(question->set_count <=
+               (question->by_signature ? STA_SIGNATURE_CONDITIONS : STA_OVERLAP_SETS));
     *made = *preset;
     made->layers_from_categories = false;
     made->overlap_with = NULL;
@@ -222,6 +223,16 @@ static const struct sta_preset *preset_of_given(struct sta_overlap_request *requ
         made->layers[s] =
             (struct sta_layer){.name = question->sets[s].name, .condition = question->sets[s].expression};
     return made;
+}
+
+static void take_signatures(struct sta_overlap_request *request)
+{
+    const struct sta_overlap_question *question = request->question;
+    request->signatures = sta_signatures_create(question->watched);
+    for (size_t s = 0; s < question->set_count; s++)
+        request->signatures->layer_bits[s] = sta_classes_layer_bit(request->classes, s);
+    request->signatures->condition_count = (uint32_t)question->set_count;
+    request->set_count = STA_OVERLAP_MASK_BITS;
 }
 
 static void take_given(struct sta_overlap_request *request)
@@ -261,9 +272,11 @@ int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct s
         rc = sta_classes_create(request->columns, preset, filters, &request->classes, err);
     if (rc != 0)
         return rc;
-    if (given) {
+    if (given && question->by_signature)
+        take_signatures(request);
+    else if (given)
         take_given(request);
+    if (given)
         return 0;
-    }
     return layers ? take_layers(request, err) : read_sets(request, err);
 }
