@@ -86,13 +86,14 @@ int sta_looks_init(struct sta_looks *looks, struct sta_run *run, const struct st
 {
     *looks =
         (struct sta_looks){.run = run, .rules = rules, .asked = asked, .asked_count = count, .goal = goal};
+    looks->has_stall = sta_preset_chain(run->preset, "stall") != NULL;
+    note_conditions(looks);
+    sta_looks_bind(looks);
     int rc = sta_phases_read(run, &looks->phases, err);
     if (rc != STA_OK)
         return rc;
     measure_base(looks);
     put_context(looks);
-    looks->has_stall = sta_preset_chain(run->preset, "stall") != NULL;
-    note_conditions(looks);
     return STA_OK;
 }
 

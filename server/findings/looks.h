@@ -37,9 +37,9 @@ struct sta_ranks_sweep {
     struct sta_overlap_request request;
     struct sta_named_expression conditions[STA_SIGNATURE_CONDITIONS];
     uint32_t count;
-    uint32_t of_layer[STA_OVERLAP_SETS];      /* by set of the chain of layers: its condition */
-    uint32_t of_condition[STA_CONDITIONS];    /* by condition that is measured */
-    uint32_t compute;                         /* UINT32_MAX: the preset has none */
+    uint32_t of_layer[STA_OVERLAP_SETS];   /* by set of the chain of layers: its condition */
+    uint32_t of_condition[STA_CONDITIONS]; /* by condition that is measured */
+    uint32_t compute;                      /* UINT32_MAX: the preset has none */
 };
 
 struct sta_looks {

@@ -52,6 +52,11 @@ static void put_cold(struct sta_looks *looks, const struct sta_members *members,
     sta_figure_number(figures, ask, "ratio", later / first);
 }
 
+const char *sta_look_cold_condition(void)
+{
+    return read_calls;
+}
+
 int sta_look_cold(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
                   struct sta_table *evidence, struct sta_error *err)
 {

@@ -1,8 +1,8 @@
 /* What most rules ask of ranks, in one pass: stall by cause, the blocking chain, busy time of conditions.
  *
- * All of these are combinations of conditions that hold at a moment of a rank, and a pass for each would read,
- * classify and order the same events again.  Where that one pass is not possible, because there are too many
- * conditions or combinations or one of them is at fault, each is measured alone. */
+ * All of these are combinations of conditions that hold at a moment of a rank, and a pass for each would
+ * read, classify and order the same events again.  Where that one pass is not possible, because there are too
+ * many conditions or combinations or one of them is at fault, each is measured alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,9 +119,8 @@ static int add_condition(struct sta_looks *looks, size_t number, struct sta_erro
     for (uint32_t s = 0; s < signatures->count; s++)
         look->events += signatures->conditions[s] >> own & 1 ? results->sets[s].events : 0;
     if (look->by_rank)
-        look->of_rank =
-            sta_account_calloc(looks->run->budget->account, (size_t)looks->phases.rank_count + 1,
-                               sizeof *look->of_rank, "the busy time of ranks", err);
+        look->of_rank = sta_account_calloc(looks->run->budget->account, (size_t)looks->phases.rank_count + 1,
+                                           sizeof *look->of_rank, "the busy time of ranks", err);
     if (look->by_rank && look->of_rank == NULL)
         return err->status;
     for (size_t i = 0; i < results->cell_count; i++) {

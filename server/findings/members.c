@@ -256,11 +256,17 @@ static uint32_t *make_ranks(const struct pass *pass, struct sta_error *err)
 static int bind(struct sta_run *run, struct pass *pass, const char *condition, struct sta_error *err)
 {
     static const char *const scopes[] = {"rank_group", "process", "thread", "host"};
+    static char name[] = "of";
     struct sta_members *members = pass->members;
     struct sta_document *request = sta_run_request(run);
     struct sta_document *sets = sta_document_create(&run->memory, STA_DOCUMENT_OBJECT);
-    sta_run_add_text(run, sets, "of", condition);
-    sta_document_append(&run->memory, request, "sets", sets);
+    const bool bound = run->bound != NULL;
+    struct sta_named_expression *set = sta_arena_alloc(&run->memory, sizeof *set, _Alignof(max_align_t));
+    *set = (struct sta_named_expression){name, (char *)(uintptr_t)condition};
+    if (!bound) {
+        sta_run_add_text(run, sets, "of", condition);
+        sta_document_append(&run->memory, request, "sets", sets);
+    }
     if (pass->kind == STA_BY_FILE) {
         struct sta_document *keys = sta_document_create(&run->memory, STA_DOCUMENT_LIST);
         sta_document_append(&run->memory, keys, NULL, sta_document_text(&run->memory, "file_name", 9));
@@ -268,7 +274,7 @@ static int bind(struct sta_run *run, struct pass *pass, const char *condition, s
     } else {
         sta_run_add_text(run, request, "scope", scopes[pass->kind]);
     }
-    members->question = sta_run_question(run, request, NULL, 0);
+    members->question = sta_run_question(run, request, bound ? set : NULL, bound);
     int rc = sta_overlap_request_read(&members->request, &members->question, false, err);
     if (rc != STA_OK && strcmp(err->parameter, "/sets/of") == 0)
         sta_at(err, "/of", err->position);

@@ -45,7 +45,8 @@ struct sta_members {
     struct sta_account *account;
 };
 
-/** One pass.  @condition: of the user's; a mistake has the parameter /of.  Fini also after a failure. */
+/** One pass.  @condition: of the user's; a mistake has the parameter /of.  Of a rule whose conditions are
+ * bound it is as presets have them.  Fini also after a failure. */
 STA_MUSTCHECK int sta_members_measure(struct sta_run *run, const struct sta_phases *phases,
                                       enum sta_member_kind kind, enum sta_measure measure,
                                       const char *condition, struct sta_members *members,

@@ -39,8 +39,20 @@ void sta_run_init(struct sta_run *run, const struct sta_overlap_question *questi
     run->question.request = sta_run_request(run);
 }
 
+void sta_run_bind(struct sta_run *run, const char *const *conditions, size_t count)
+{
+    const struct sta_document *filters = sta_document_member(run->question.request, "filters");
+    const bool off =
+        filters != NULL && filters->type == STA_DOCUMENT_TEXT && strcmp(filters->text.bytes, "off") == 0;
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (sta_bound_conditions_create(&run->question, run->preset, conditions, count, !off, &run->bound,
+                                    &ignored) == STA_OK)
+        run->question.bound = run->bound;
+}
+
 void sta_run_fini(struct sta_run *run)
 {
+    sta_bound_conditions_destroy(run->bound);
     sta_arena_fini(&run->memory);
 }
 

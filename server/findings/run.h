@@ -7,12 +7,14 @@
 #define STA_FINDINGS_RUN_H
 
 #include "analyse/overlap/pass.h"
+#include "analyse/overlap/request_sets.h"
 
 struct sta_run {
     struct sta_overlap_question question; /* without sets; its request is the frame */
     const struct sta_preset *preset;      /* NULL: none */
     const struct sta_budget *budget;
     int64_t ticks_per_us;
+    struct sta_bound_conditions *bound; /* NULL: none */
     struct sta_arena memory;
 };
 
@@ -25,6 +27,10 @@ void sta_run_fini(struct sta_run *run);
  * otherwise.  Mistakes: STA_EINPUT with parameter /preset.  Release also after a failure. */
 STA_MUSTCHECK int sta_run_open(struct sta_run *run, const struct sta_overlap_question *question,
                                const struct sta_budget *budget, struct sta_error *err);
+
+/** Binds conditions that parts of the run ask for, so that events are classified once.  Where that fails,
+ * each part binds its own, and says what is wrong with them. */
+void sta_run_bind(struct sta_run *run, const char *const *conditions, size_t count);
 
 /** A request of these events, to which members may be added. */
 struct sta_document *sta_run_request(struct sta_run *run);

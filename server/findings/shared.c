@@ -14,6 +14,8 @@ static const char WHAT[] = "the files that ranks share";
 #define UNEVEN_BYTES 0.15
 #define UNEVEN_RANKS 0.30
 
+const char *const sta_shared_conditions[2] = {"io_cat == 1", "io_cat == 2"};
+
 /* What a rank moves of a file. */
 struct share {
     uint32_t file, rank; /* rank: number, then its place by key */
@@ -172,13 +174,13 @@ static int gather(const struct pass *pass, const struct sta_budget *budget, stru
 
 static int bind(struct sta_run *run, struct pass *pass, struct sta_error *err)
 {
-    static char names[2][6] = {"read", "write"}, texts[2][12] = {"io_cat == 1", "io_cat == 2"};
+    static char name[] = "calls";
     struct sta_named_expression *sets =
         sta_arena_alloc(&run->memory, 2 * sizeof *sets, _Alignof(max_align_t));
     struct sta_overlap_question *question =
         sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
     for (size_t i = 0; i < 2; i++)
-        sets[i] = (struct sta_named_expression){names[i], texts[i]};
+        sets[i] = (struct sta_named_expression){name, (char *)(uintptr_t)sta_shared_conditions[i]};
     *question = sta_run_question(run, sta_run_request(run), sets, 2);
     int rc = sta_overlap_request_read(&pass->request, question, false, err);
     return rc == STA_OK ? sta_overlap_binding_init(&pass->binding, &pass->request, run->budget, err) : rc;

@@ -11,6 +11,9 @@ struct sta_shared_sums {
     double worst_size, worst_time, worst;     /* shares */
 };
 
+/** Of reads, of writes. */
+extern const char *const sta_shared_conditions[2];
+
 /** @sums: of reads, of writes. */
 STA_MUSTCHECK int sta_shared_measure(struct sta_run *run, const struct sta_phases *phases,
                                      struct sta_shared_sums sums[2], struct sta_error *err);

@@ -9,6 +9,7 @@
 #include "common/memory.h"
 
 #define RUN ((size_t)8192)     /* items sorted between two checks */
+#define FEW ((size_t)64)       /* sorted in less than a check takes */
 #define MERGED ((size_t)65536) /* items merged between two checks */
 
 struct sorting {
@@ -24,7 +25,8 @@ static int sort_runs(const struct sorting *sorting, char *items, struct sta_erro
     for (size_t first = 0; first < sorting->count && rc == 0; first += RUN) {
         qsort_r(items + first * sorting->size, STA_MIN(RUN, sorting->count - first), sorting->size,
                 sorting->compare, sorting->context);
-        rc = sta_budget_check(sorting->budget, err);
+        if (sorting->count > FEW)
+            rc = sta_budget_check(sorting->budget, err);
     }
     return rc;
 }

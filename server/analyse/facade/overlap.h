@@ -29,10 +29,13 @@ struct sta_overlap_question {
      * trace lacks.  The request names the preset. */
     const struct sta_named_expression *sets;
     size_t set_count; /* at most 16 .. */
-    /* .. or with this 64 that are swept together, of which the first so many, at most 16, are told apart in
+    /* .. or with this 60 that are swept together, of which the first so many, at most 16, are told apart in
      * intervals (overlap/signatures.h). */
     bool by_signature;
     uint32_t watched;
+    /* Columns and classes of many conditions, for questions whose sets are among these; NULL: each makes its
+     * own.  Borrowed (overlap/request_sets.h). */
+    const struct sta_bound_conditions *bound;
 };
 
 /* Tables in whole.  Those that were not asked for have no columns. */

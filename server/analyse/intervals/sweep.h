@@ -15,7 +15,7 @@
 
 #include "analyse/operators/ordered.h"
 
-#define STA_SWEEP_SETS 16     /* that an event may be of several of */
+#define STA_SWEEP_SETS 16      /* that an event may be of several of */
 #define STA_SWEEP_MASK_BITS 32 /* sets of which an event is of one alone */
 
 /* An interval [from, to) of a unit in which exactly the sets of @mask are active. */
@@ -34,8 +34,8 @@ typedef int (*sta_sweep_take)(void *context, unsigned worker, const struct sta_s
                               struct sta_error *err);
 
 struct sta_sweep_options {
-    uint32_t sets;                   /* 1 .. STA_SWEEP_SETS; with one_hot up to STA_SWEEP_MASK_BITS */
-    bool one_hot; /* each event is of one set alone.  Neither exposure nor concurrency is found then */
+    uint32_t sets; /* 1 .. STA_SWEEP_SETS; with one_hot up to STA_SWEEP_MASK_BITS */
+    bool one_hot;  /* each event is of one set alone.  Neither exposure nor concurrency is found then */
     const struct sta_budget *budget; /* borrowed; memory is charged to its account */
     int64_t from, to;                /* ticks: events are cut to [from, to); each has a part inside */
     sta_sweep_take take;             /* NULL when the sums are enough */

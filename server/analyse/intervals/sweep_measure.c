@@ -375,6 +375,18 @@ static inline const char *pass_row(const struct going *going, const char *at, co
     return at;
 }
 
+/* Passes an event in which nothing else changes, and whose interval is given. */
+static inline void pass_given(const struct going *going, int64_t ts, int64_t te, uint32_t mask)
+{
+    struct sta_sweep_unit *state = going->state;
+    const uint32_t before = state->mask;
+    give_interval(going, ts);
+    events_passed(going, mask, 1, (uint64_t)(te - ts));
+    state->mask = before | mask;
+    give_interval(going, te);
+    state->mask = before;
+}
+
 static inline void end_next(const struct going *going, bool weighed)
 {
     struct sta_sweep_end end = take_end(going->worker);
@@ -418,10 +430,15 @@ static inline void sweep_records(const struct going *going, bool weighed)
         int64_t until = next_end(worker);
         for (; until <= ts && !has_failed(going); until = next_end(worker))
             end_next(going, weighed);
-        if (at < last && te <= STA_MIN(record_at(at + size)->ts, until) && sta_sweep_is_short(record) &&
-            !ends_interval(going, sta_sweep_mask(sweep, record)) &&
-            (!weighed || lies_in_range(sweep, weighed_at(at)))) {
+        const bool alone = at < last && te <= STA_MIN(record_at(at + size)->ts, until) &&
+                           sta_sweep_is_short(record) && (!weighed || lies_in_range(sweep, weighed_at(at)));
+        if (alone && !ends_interval(going, sta_sweep_mask(sweep, record))) {
             at = pass_row(going, at, last, until, weighed);
+            continue;
+        }
+        if (alone && !weighed && !has_failed(going)) {
+            pass_given(going, ts, te, sta_sweep_mask(sweep, record));
+            at += size;
             continue;
         }
         start_event(going, at, ts, te, weighed);

@@ -65,7 +65,7 @@ struct sta_sweep_unit {
     size_t count;
     int64_t since; /* up to where it has been swept */
     uint32_t unit, mask;
-    uint32_t arriving;               /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
+    uint32_t arriving;                    /* the first of its arriving ends; STA_SWEEP_NOWHERE: none */
     uint32_t counts[STA_SWEEP_MASK_BITS]; /* by set: active events */
 };
 

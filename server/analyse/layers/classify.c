@@ -175,6 +175,17 @@ int sta_classes_create(const struct sta_columns *columns, const struct sta_prese
     return status;
 }
 
+static void forget_kept(struct sta_classes *classes)
+{
+    const size_t blocks = sta_snapshot_block_count(sta_columns_snapshot(classes->columns));
+    if (classes->kept == NULL)
+        return;
+    for (size_t b = 0; b < blocks; b++)
+        sta_free(classes->kept[b]);
+    free(classes->kept);
+    sta_account_close(&classes->account);
+}
+
 void sta_classes_destroy(struct sta_classes *classes)
 {
     if (classes == NULL)
@@ -187,11 +198,49 @@ void sta_classes_destroy(struct sta_classes *classes)
     free(classes->drops);
     free(classes->bits);
     free(classes->metric_bit);
+    forget_kept(classes);
     sta_dictionary_destroy(classes->texts);
     sta_dictionary_destroy(classes->seen);
     sta_dictionary_destroy(classes->categories);
     sta_category_layers_destroy(classes->made);
     free(classes);
+}
+
+/* ---- classes of whole row groups */
+
+void sta_classes_keep(struct sta_classes *classes)
+{
+    const size_t blocks = sta_snapshot_block_count(sta_columns_snapshot(classes->columns));
+    sta_account_init_part(&classes->account, sta_columns_account(classes->columns));
+    if (sta_account_try_charge(&classes->account, (blocks + 1) * sizeof *classes->kept))
+        classes->kept = sta_alloc_array(blocks + 1, sizeof *classes->kept);
+}
+
+static _Atomic(uint16_t *) *place_of(const struct sta_classes *classes, const struct sta_block *block)
+{
+    return &classes->kept[block - sta_snapshot_block(sta_columns_snapshot(classes->columns), 0)];
+}
+
+bool sta_classes_kept(const struct sta_classes *classes, const struct sta_block *block, uint32_t *codes)
+{
+    const uint16_t *kept = classes->kept != NULL ? *place_of(classes, block) : NULL;
+    for (uint32_t row = 0; kept != NULL && row < block->rows; row++)
+        codes[row] = kept[row];
+    return kept != NULL;
+}
+
+void sta_classes_put(struct sta_classes *classes, const struct sta_block *block, const uint32_t *codes)
+{
+    const size_t bytes = block->rows * sizeof(uint16_t);
+    if (classes->kept == NULL || *place_of(classes, block) != NULL ||
+        sta_classes_count(classes) > UINT16_MAX || !sta_account_try_charge(&classes->account, bytes))
+        return;
+    uint16_t *kept = sta_try_alloc(bytes);
+    if (kept == NULL)
+        sta_account_release(&classes->account, bytes);
+    for (uint32_t row = 0; kept != NULL && row < block->rows; row++)
+        kept[row] = (uint16_t)codes[row];
+    *place_of(classes, block) = kept;
 }
 
 /* ---- looking */

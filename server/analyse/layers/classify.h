@@ -57,6 +57,14 @@ const struct sta_preset *sta_classes_preset(const struct sta_classes *classes);
 uint32_t sta_classes_layer_bit(const struct sta_classes *classes, size_t layer);
 uint32_t sta_classes_metric_bit(const struct sta_classes *classes, size_t layer, size_t metric);
 
+/** From now on the classes of whole row groups are kept, as far as there is memory, for the next pass over
+ * them. */
+void sta_classes_keep(struct sta_classes *classes);
+/** Those of a row group.  Return: false when they are not kept.  Context: any thread. */
+bool sta_classes_kept(const struct sta_classes *classes, const struct sta_block *block, uint32_t *codes);
+/** Keeps them, if that is wanted.  Context: any thread, but one at a time for each row group. */
+void sta_classes_put(struct sta_classes *classes, const struct sta_block *block, const uint32_t *codes);
+
 /** How many classes have been seen so far; grows while classifiers run. */
 uint32_t sta_classes_count(const struct sta_classes *classes);
 /** What a class means.  Context: any thread. */

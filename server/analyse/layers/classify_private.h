@@ -2,6 +2,8 @@
 #ifndef STA_ANALYSE_LAYERS_CLASSIFY_PRIVATE_H
 #define STA_ANALYSE_LAYERS_CLASSIFY_PRIVATE_H
 
+#include <stdatomic.h>
+
 #include "analyse/layers/classify.h"
 #include "analyse/sources/columns.h"
 #include "analyse/layers/combos.h"
@@ -44,6 +46,8 @@ struct sta_classes {
     uint32_t *metric_bit; /* by layer: bit of its first metric */
     bool drop_files, uses_files;
     struct sta_dictionary *seen; /* classes as bytes: the code is the class */
+    _Atomic(uint16_t *) *kept;   /* by row group: classes of its rows, or NULL.  NULL: none are kept */
+    struct sta_account account;  /* of these, within that of the columns */
 };
 
 /* A combination, once it is known what holds for it. */

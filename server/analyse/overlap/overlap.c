@@ -75,7 +75,7 @@ static int run_exact(const struct sta_overlap_request *request, const struct sta
     struct sta_overlap_series *series = NULL;
     struct sta_overlap_binding binding = {0};
     struct sta_overlap_results results = {0};
-    struct sta_overlap_wants wants = {.exposure = request->exposure};
+    struct sta_overlap_wants wants = {.exposure = request->exposure, .concurrency = true};
     int rc = 0;
     answer->semantics = "exact";
     answer->scope = sta_overlap_scope_json(request);

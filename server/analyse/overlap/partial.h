@@ -14,12 +14,12 @@
 struct sta_overlap_partial {
     struct sta_account *account;
     uint32_t unit_count, set_count, thread_count;
-    struct sta_host_span *threads;              /* by thread code */
-    struct sta_host_span *units;                /* by unit, where that does not follow from the threads */
-    int64_t *swept;                             /* by unit */
-    int64_t *events;                            /* by unit, then set */
+    struct sta_host_span *threads; /* by thread code */
+    struct sta_host_span *units;   /* by unit, where that does not follow from the threads */
+    int64_t *swept;                /* by unit */
+    int64_t *events;               /* by unit, then set */
     struct sta_set_sums sets[STA_OVERLAP_MASK_BITS]; /* without events and time, which follow from the rest */
-    struct sta_sweep_cell *cells;               /* by unit, then mask */
+    struct sta_sweep_cell *cells;                    /* by unit, then mask */
     size_t cell_count;
     __int128 *concurrency[STA_OVERLAP_MASK_BITS];
     size_t concurrency_counts[STA_OVERLAP_MASK_BITS];

@@ -211,13 +211,19 @@ static int worker_init(const struct pass *pass, unsigned number, struct sta_erro
     return 0;
 }
 
+static bool is_one_hot(const struct pass *pass)
+{
+    const bool one = pass->request->signatures != NULL || pass->request->set_count == 1;
+    return one && !pass->wants->concurrency && !pass->wants->exposure;
+}
+
 static int pass_init(struct pass *pass, struct sta_error *err)
 {
     struct sta_sweep_options options = {.sets = pass->request->set_count,
                                         .budget = pass->binding->budget,
                                         .from = pass->window.from,
                                         .to = pass->window.to,
-                                        .one_hot = pass->request->signatures != NULL,
+                                        .one_hot = is_one_hot(pass),
                                         .take = pass->wants->take,
                                         .classes = pass->wants->classes,
                                         .context = pass->wants->context,
@@ -226,7 +232,7 @@ static int pass_init(struct pass *pass, struct sta_error *err)
                                         .range_from = pass->range.from,
                                         .range_to = pass->range.to};
     int rc = 0;
-    if (options.one_hot)
+    if (pass->request->signatures != NULL)
         options.translation = pass->request->signatures->translation;
     pass->sweep = sta_sweep_create(&options);
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
@@ -298,7 +304,7 @@ static int add_sweep(const struct pass *pass, struct sta_overlap_partial *partia
             partial->events[(size_t)u * partial->set_count + s] += sta_sweep_events(pass->sweep, u, s);
     }
     int rc = sta_sweep_cells(pass->sweep, &partial->cells, &partial->cell_count, err);
-    if (rc == 0 && pass->request->signatures == NULL)
+    if (rc == 0 && !is_one_hot(pass))
         rc = add_concurrency(pass->sweep, partial, err);
     return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, partial, err) : rc;
 }

@@ -120,6 +120,7 @@ struct sta_overlap_wants {
     const uint8_t *classes; /* by combination of sets, as of sta_sweep_options; NULL: none */
     bool idle;              /* also those in which no set is active */
     bool exposure;
+    bool concurrency;    /* and the time of each set: what events of it add up to */
     sta_overlap_see see; /* of the events that are swept; NULL: nobody */
 };
 

@@ -375,8 +375,10 @@ void sta_overlap_request_release(struct sta_overlap_request *request)
     free(request->scope.key_names);
     free(request->order);
     sta_signatures_destroy(request->signatures);
-    sta_classes_destroy(request->classes);
-    sta_columns_destroy(request->columns);
+    if (!request->borrows) {
+        sta_classes_destroy(request->classes);
+        sta_columns_destroy(request->columns);
+    }
     sta_arena_fini(&request->memory);
     *request = (struct sta_overlap_request){0};
 }

@@ -33,6 +33,7 @@ struct sta_overlap_request {
     enum sta_overlap_call call;
     const struct sta_overlap_question *question;
     const struct sta_document *document;
+    bool borrows; /* columns and classes are those of the question's bound conditions */
     struct sta_columns *columns;
     struct sta_classes *classes; /* NULL: no preset drops events and no set is a layer */
     int64_t ticks_per_us;
@@ -40,8 +41,8 @@ struct sta_overlap_request {
     struct sta_overlap_set sets[STA_OVERLAP_MASK_BITS];
     uint32_t set_count;
     struct sta_signatures *signatures; /* the sets are these, and have nothing else; NULL: they are not */
-    uint32_t layers_left_out; /* of a preset with more layers than sets */
-    bool first_only;          /* COMPATIBLE: an event is in the first set that holds, and in no other */
+    uint32_t layers_left_out;          /* of a preset with more layers than sets */
+    bool first_only; /* COMPATIBLE: an event is in the first set that holds, and in no other */
     struct sta_scope_request scope;
     struct sta_expression *filter;
     int64_t from, to; /* ticks; INT64_MIN, INT64_MAX when open */

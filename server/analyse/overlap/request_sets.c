@@ -206,23 +206,107 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
 
 /* They are the layers of a preset that is otherwise the one asked for: conditions are worked out once per
  * combination of texts, and args columns that the trace lacks are missing. */
+static struct sta_preset *preset_of(struct sta_arena *memory, const struct sta_preset *preset, size_t count)
+{
+    struct sta_preset *made = sta_arena_alloc(memory, sizeof *made, _Alignof(max_align_t));
+    *made = *preset;
+    made->layers_from_categories = false;
+    made->overlap_with = NULL;
+    made->layer_count = count;
+    made->layers = sta_arena_alloc(memory, (count + 1) * sizeof *made->layers, _Alignof(max_align_t));
+    return made;
+}
+
 static const struct sta_preset *preset_of_given(struct sta_overlap_request *request,
                                                 const struct sta_preset *preset)
 {
     const struct sta_overlap_question *question = request->question;
-    struct sta_preset *made = sta_arena_alloc(&request->memory, sizeof *made, _Alignof(max_align_t));
-    STA_ASSERT(question->set_count <=
-               (question->by_signature ? STA_SIGNATURE_CONDITIONS : STA_OVERLAP_SETS));
-    *made = *preset;
-    made->layers_from_categories = false;
-    made->overlap_with = NULL;
-    made->layer_count = question->set_count;
-    made->layers = sta_arena_alloc(&request->memory, (question->set_count + 1) * sizeof *made->layers,
-                                   _Alignof(max_align_t));
+    struct sta_preset *made = preset_of(&request->memory, preset, question->set_count);
+    STA_ASSERT(question->set_count <= (question->by_signature ? STA_SIGNATURE_CONDITIONS : STA_OVERLAP_SETS));
     for (size_t s = 0; s < question->set_count; s++)
         made->layers[s] =
             (struct sta_layer){.name = question->sets[s].name, .condition = question->sets[s].expression};
     return made;
+}
+
+/* ---- sets that are bound already */
+
+struct sta_bound_conditions {
+    struct sta_preset *preset;
+    bool filters;
+    struct sta_columns *columns;
+    struct sta_classes *classes;
+    struct sta_arena memory;
+};
+
+static struct sta_columns_options options_of(const struct sta_overlap_question *question,
+                                             const struct sta_preset *preset)
+{
+    return (struct sta_columns_options){
+        .presets = question->presets, .preset = preset, .trace = question->label};
+}
+
+int sta_bound_conditions_create(const struct sta_overlap_question *question, const struct sta_preset *preset,
+                                const char *const *conditions, size_t count, bool filters,
+                                struct sta_bound_conditions **bound, struct sta_error *err)
+{
+    static char name[] = "condition";
+    struct sta_bound_conditions *fresh = sta_alloc(sizeof *fresh);
+    STA_ASSERT(count <= STA_BOUND_CONDITIONS);
+    *fresh = (struct sta_bound_conditions){.filters = filters};
+    fresh->preset = preset_of(&fresh->memory, preset, count);
+    for (size_t c = 0; c < count; c++)
+        fresh->preset->layers[c] =
+            (struct sta_layer){.name = name, .condition = (char *)(uintptr_t)conditions[c]};
+    const struct sta_columns_options options = options_of(question, fresh->preset);
+    int rc = sta_columns_create(question->snapshot, &options, &fresh->columns, err);
+    if (rc == 0)
+        rc = sta_classes_create(fresh->columns, fresh->preset, filters, &fresh->classes, err);
+    if (rc == 0)
+        sta_classes_keep(fresh->classes);
+    if (rc != 0) {
+        sta_bound_conditions_destroy(fresh);
+        fresh = NULL;
+    }
+    *bound = fresh;
+    return rc;
+}
+
+void sta_bound_conditions_destroy(struct sta_bound_conditions *bound)
+{
+    if (bound == NULL)
+        return;
+    sta_classes_destroy(bound->classes);
+    sta_columns_destroy(bound->columns);
+    sta_arena_fini(&bound->memory);
+    free(bound);
+}
+
+/* The layer of a condition; the number of layers: there is none. */
+static size_t layer_of(const struct sta_bound_conditions *bound, const char *condition)
+{
+    size_t l = 0;
+    while (l < bound->preset->layer_count && strcmp(bound->preset->layers[l].condition, condition) != 0)
+        l++;
+    return l;
+}
+
+/* Whether the question's sets are all among the bound conditions. */
+static bool are_bound(const struct sta_overlap_question *question, bool filters)
+{
+    const struct sta_bound_conditions *bound = question->bound;
+    bool all = bound != NULL && bound->filters == filters;
+    for (size_t s = 0; all && s < question->set_count; s++)
+        all = question->sets[s].expression != NULL &&
+              layer_of(bound, question->sets[s].expression) < bound->preset->layer_count;
+    return all;
+}
+
+static uint32_t bit_of_given(const struct sta_overlap_request *request, size_t set)
+{
+    const struct sta_overlap_question *question = request->question;
+    return sta_classes_layer_bit(
+        request->classes, request->borrows ? layer_of(question->bound, question->sets[set].expression) : set);
 }
 
 static void take_signatures(struct sta_overlap_request *request)
@@ -230,7 +314,7 @@ static void take_signatures(struct sta_overlap_request *request)
     const struct sta_overlap_question *question = request->question;
     request->signatures = sta_signatures_create(question->watched);
     for (size_t s = 0; s < question->set_count; s++)
-        request->signatures->layer_bits[s] = sta_classes_layer_bit(request->classes, s);
+        request->signatures->layer_bits[s] = bit_of_given(request, s);
     request->signatures->condition_count = (uint32_t)question->set_count;
     request->set_count = STA_OVERLAP_MASK_BITS;
 }
@@ -239,13 +323,21 @@ static void take_given(struct sta_overlap_request *request)
 {
     const struct sta_overlap_question *question = request->question;
     for (size_t s = 0; s < question->set_count; s++)
-        request->sets[request->set_count++] =
-            (struct sta_overlap_set){.name = question->sets[s].name,
-                                     .text = question->sets[s].expression,
-                                     .layer_bit = sta_classes_layer_bit(request->classes, s)};
+        request->sets[request->set_count++] = (struct sta_overlap_set){.name = question->sets[s].name,
+                                                                       .text = question->sets[s].expression,
+                                                                       .layer_bit = bit_of_given(request, s)};
 }
 
 /* ---- the preset */
+
+static int bind_columns(struct sta_overlap_request *request, const struct sta_preset *preset, bool classes,
+                        bool filters, struct sta_error *err)
+{
+    const struct sta_columns_options options = options_of(request->question, preset);
+    int rc = sta_columns_create(request->question->snapshot, &options, &request->columns, err);
+    return rc == 0 && classes ? sta_classes_create(request->columns, preset, filters, &request->classes, err)
+                              : rc;
+}
 
 int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct sta_error *err)
 {
@@ -263,13 +355,14 @@ int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct s
     if (rc != 0)
         return rc;
     const bool given = question->sets != NULL && preset != NULL;
-    if (given)
-        preset = preset_of_given(request, preset);
-    struct sta_columns_options options = {
-        .presets = question->presets, .preset = preset, .trace = question->label};
-    rc = sta_columns_create(question->snapshot, &options, &request->columns, err);
-    if (rc == 0 && preset != NULL && (filters || layers || given))
-        rc = sta_classes_create(request->columns, preset, filters, &request->classes, err);
+    request->borrows = given && are_bound(question, filters);
+    if (request->borrows) {
+        request->columns = question->bound->columns;
+        request->classes = question->bound->classes;
+    } else {
+        preset = given ? preset_of_given(request, preset) : preset;
+        rc = bind_columns(request, preset, preset != NULL && (filters || layers || given), filters, err);
+    }
     if (rc != 0)
         return rc;
     if (given && question->by_signature)

@@ -79,7 +79,7 @@ static int read_request(const struct sta_share_host *host, struct sta_cursor *in
 static int gather(struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
                   struct sta_error *err)
 {
-    const struct sta_overlap_wants wants = {.exposure = work->request.exposure};
+    const struct sta_overlap_wants wants = {.concurrency = true, .exposure = work->request.exposure};
     const struct sta_scan scan = sta_overlap_scan(&work->request);
     struct sta_time_range *ranges = sta_alloc_array(stripe->count, sizeof *ranges);
     int rc = sta_time_ranges(&scan, stripe->count, STA_ALL_ROWS, budget->account, ranges)

@@ -14,18 +14,19 @@
 
 #include "analyse/intervals/sweep.h"
 #include "analyse/layers/classify.h"
+#include "analyse/layers/preset_build.h"
 
-#define STA_SIGNATURE_CONDITIONS 64
+#define STA_SIGNATURE_CONDITIONS STA_VARYING_CONDITION_LIMIT /* all may vary, and be one bit each of 64 */
 
 struct sta_signatures {
     uint32_t layer_bits[STA_SIGNATURE_CONDITIONS]; /* by condition: that of the classes */
     uint32_t condition_count;
     uint32_t watched; /* so many conditions, the first ones, are told to those who take intervals */
 
-    pthread_mutex_t lock; /* guards what follows while events are read */
+    pthread_mutex_t lock;                     /* guards what follows while events are read */
     uint64_t conditions[STA_SWEEP_MASK_BITS]; /* by signature: bit c: condition c holds */
     uint32_t count;
-    bool full; /* more occurred than a sweep takes sets */
+    bool full;                                          /* more occurred than a sweep takes sets */
     uint16_t translation[STA_SWEEP_MASK_BITS / 8][256]; /* to the watched conditions, as of a sweep */
 };
 

@@ -123,6 +123,18 @@ static int narrow_to_filter(struct sta_scan_visitor *visitor, struct sta_scan_ro
     return 0;
 }
 
+static int classify(struct sta_scan_visitor *visitor, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    struct sta_classes *classes = visitor->scan->classes;
+    const bool whole = rows->selected == NULL;
+    if (whole && sta_classes_kept(classes, rows->block, visitor->classes))
+        return 0;
+    int rc = sta_classifier_run(visitor->classifier, rows->selected, rows->count, visitor->classes, err);
+    if (rc == 0 && whole)
+        sta_classes_put(classes, rows->block, visitor->classes);
+    return rc;
+}
+
 int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *block,
                    struct sta_scan_rows *rows, struct sta_error *err)
 {
@@ -134,7 +146,7 @@ int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *blo
     if (rc != 0 || rows->count == 0 || visitor->classifier == NULL)
         return rc;
     rows->classes = visitor->classes;
-    return sta_classifier_run(visitor->classifier, rows->selected, rows->count, visitor->classes, err);
+    return classify(visitor, rows, err);
 }
 
 struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,
