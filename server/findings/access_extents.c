@@ -2,6 +2,8 @@
  * to its end becomes one extent, however many calls that takes. */
 #include "findings/access_extents.h"
 
+#include <stdlib.h>
+
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
 
@@ -25,20 +27,56 @@ int sta_sort_intervals(void *records, size_t count, const struct sta_budget *bud
     return rc == STA_OK ? STA_OK : sta_radix_failed(rc, "calls", count, err);
 }
 
+static void put(struct sta_extents *extents, const struct sta_extent *next)
+{
+    struct sta_extent *last = extents->count > 0 ? &extents->items[extents->count - 1] : NULL;
+    if (last != NULL && last->place == next->place && next->from <= last->to)
+        last->to = STA_MAX(last->to, next->to);
+    else
+        extents->items[extents->count++] = *next;
+}
+
 int sta_extents_unite(struct sta_extents *extents, const struct sta_budget *budget, struct sta_error *err)
 {
     int rc = sta_sort_intervals(extents->items, extents->count, budget, err);
-    size_t kept = 0;
-    for (size_t i = 0; i < extents->count && rc == STA_OK; i++) {
-        struct sta_extent *last = kept > 0 ? &extents->items[kept - 1] : NULL;
+    const size_t count = extents->count;
+    if (rc != STA_OK)
+        return rc;
+    extents->count = 0;
+    for (size_t i = 0; i < count; i++) {
         const struct sta_extent next = extents->items[i];
-        if (last != NULL && last->place == next.place && next.from <= last->to)
-            last->to = STA_MAX(last->to, next.to);
-        else
-            extents->items[kept++] = next;
+        put(extents, &next);
     }
-    if (rc == STA_OK)
-        extents->count = kept;
+    return STA_OK;
+}
+
+static bool is_before(const struct sta_extent *a, const struct sta_extent *b)
+{
+    return a->place != b->place ? a->place < b->place : a->from < b->from;
+}
+
+int sta_extents_merge(struct sta_extents *const *lists, size_t count, const struct sta_budget *budget,
+                      struct sta_error *err)
+{
+    struct sta_extents all = {0};
+    size_t extents = 0;
+    for (size_t l = 0; l < count; l++)
+        extents += lists[l]->count;
+    size_t *at = sta_alloc_array(count + 1, sizeof *at);
+    int rc = STA_ACCOUNT_GROW(budget->account, all.items, all.capacity, extents, WHAT, err);
+    for (size_t i = 0; i < extents && rc == STA_OK; i++) {
+        size_t least = count;
+        for (size_t l = 0; l < count; l++)
+            if (at[l] < lists[l]->count &&
+                (least == count || is_before(&lists[l]->items[at[l]], &lists[least]->items[at[least]])))
+                least = l;
+        put(&all, &lists[least]->items[at[least]++]);
+        rc = sta_budget_check_step(budget, i + 1, err);
+    }
+    for (size_t l = 0; l < count; l++)
+        sta_extents_fini(lists[l], budget->account);
+    *lists[0] = all;
+    free(at);
     return rc;
 }
 

@@ -26,6 +26,10 @@ STA_MUSTCHECK int sta_extents_add(struct sta_extents *extents, struct sta_extent
 /** Brings them in order, by place and start, with none that touches another of its place. */
 STA_MUSTCHECK int sta_extents_unite(struct sta_extents *extents, const struct sta_budget *budget,
                                     struct sta_error *err);
+/** What several lists have together, in the first one; the others are left without any.  Each is in order, as
+ * sta_extents_unite leaves it. */
+STA_MUSTCHECK int sta_extents_merge(struct sta_extents *const *lists, size_t count,
+                                    const struct sta_budget *budget, struct sta_error *err);
 /** Records of three words ascending by the first, then as integers by the second. */
 STA_MUSTCHECK int sta_sort_intervals(void *records, size_t count, const struct sta_budget *budget,
                                      struct sta_error *err);

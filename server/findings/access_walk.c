@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/exec/sort.h"
+#include "analyse/exec/tasks.h"
 #include "findings/access_extents.h"
 #include "common/map.h"
 #include "common/memory.h"
@@ -381,18 +382,27 @@ static int compare_files(const void *a, const void *b, void *context)
     return sta_text_order(sta_dictionary_text(by->texts, x->file), sta_dictionary_text(by->texts, y->file));
 }
 
-/* The extents of all workers, in the first one's list. */
-static int unite_workers(struct sta_access_walk *walk, size_t kind, struct sta_error *err)
+static int unite_list(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
-    struct sta_extents *all = &walk->found[0].extents[kind];
-    int rc = STA_OK;
-    for (unsigned w = 1; w < walk->worker_count && rc == STA_OK; w++) {
-        struct sta_extents *more = &walk->found[w].extents[kind];
-        for (size_t i = 0; i < more->count && rc == STA_OK; i++)
-            rc = sta_extents_add(all, more->items[i], walk->run->budget, err);
-        sta_extents_fini(more, walk->account);
+    const struct sta_access_walk *walk = context;
+    (void)worker;
+    return sta_extents_unite(&walk->found[number / STA_ACCESS_KINDS].extents[number % STA_ACCESS_KINDS],
+                             walk->run->budget, err);
+}
+
+/* The extents of all workers, in the first one's lists. */
+static int unite_workers(struct sta_access_walk *walk, struct sta_error *err)
+{
+    struct sta_extents **lists = sta_alloc_array(walk->worker_count, sizeof *lists);
+    int rc = sta_tasks_run(walk->run->budget, (size_t)walk->worker_count * STA_ACCESS_KINDS, unite_list, walk,
+                           err);
+    for (size_t k = 0; k < STA_ACCESS_KINDS && rc == STA_OK; k++) {
+        for (unsigned w = 0; w < walk->worker_count; w++)
+            lists[w] = &walk->found[w].extents[k];
+        rc = sta_extents_merge(lists, walk->worker_count, walk->run->budget, err);
     }
-    return rc == STA_OK ? sta_extents_unite(all, walk->run->budget, err) : rc;
+    free(lists);
+    return rc;
 }
 
 static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_access_patterns *access,
@@ -400,7 +410,7 @@ static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_acce
 {
     const struct sta_extents *extents = &walk->found[0].extents[kind];
     size_t capacity = 0;
-    int rc = unite_workers(walk, kind, err);
+    int rc = STA_OK;
     for (size_t i = 0; rc == STA_OK && i < extents->count; i++) {
         const struct sta_extent *extent = &extents->items[i];
         const uint32_t file = (uint32_t)(extent->place >> 32);
@@ -425,7 +435,7 @@ static int list_files(struct sta_access_walk *walk, size_t kind, struct sta_acce
 int sta_access_walk_finish(struct sta_access_walk *walk, struct sta_access_patterns *access,
                            struct sta_error *err)
 {
-    int rc = STA_OK;
+    int rc = unite_workers(walk, err);
     for (size_t k = 0; k < STA_ACCESS_KINDS && rc == STA_OK; k++) {
         rc = list_files(walk, k, access, err);
         if (rc == STA_OK)

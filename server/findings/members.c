@@ -23,6 +23,7 @@ struct piece {
 
 struct worker {
     struct sta_overlap_reader *reader;
+    size_t *epochs; /* by rank: the first epoch that ends behind the last event; events come about in order */
     struct sta_member_sum *sums; /* by unit, then slot */
     size_t capacity;
     struct piece *pieces;
@@ -102,6 +103,18 @@ static int add_part(const struct pass *pass, struct worker *worker, const struct
     return rc;
 }
 
+/* sta_rank_epoch_behind, mostly that of the event before. */
+static size_t epoch_behind(struct worker *worker, const struct sta_rank *rank, uint32_t number,
+                           int64_t moment)
+{
+    const size_t e = worker->epochs[number];
+    const bool same =
+        e < rank->epoch_count && rank->epochs[e].to > moment && (e == 0 || rank->epochs[e - 1].to <= moment);
+    if (!same)
+        worker->epochs[number] = sta_rank_epoch_behind(rank, moment);
+    return worker->epochs[number];
+}
+
 static int add_event(const struct pass *pass, struct worker *worker, const struct found *event,
                      struct sta_overlap_part part, struct sta_error *err)
 {
@@ -109,7 +122,8 @@ static int add_event(const struct pass *pass, struct worker *worker, const struc
     if (part.from >= part.to && event->dur > 0)
         return STA_OK;
     int rc = add_part(pass, worker, event, 0, part.from, part.to, err);
-    for (size_t e = sta_rank_epoch_behind(rank, part.from); e < rank->epoch_count && rc == STA_OK; e++) {
+    for (size_t e = epoch_behind(worker, rank, event->rank, part.from); e < rank->epoch_count && rc == STA_OK;
+         e++) {
         const struct sta_epoch *epoch = &rank->epochs[e];
         if (epoch->from > part.to)
             break;
@@ -142,7 +156,9 @@ static int take_events(void *self, unsigned number, const struct sta_scan_rows *
             .dur = events->dur[row],
             .size = sized ? sizes.integers[at] : 0,
             .unit = events->units[row],
-            .rank = sta_scope_unit_of_thread(pass->phases->binding.scope, events->threads[row])};
+            .rank = pass->members->rank_of_unit != NULL
+                        ? pass->members->rank_of_unit[events->units[row]]
+                        : sta_scope_unit_of_thread(pass->phases->binding.scope, events->threads[row])};
         rc = add_event(pass, worker, &event, part, err);
     }
     return rc;
@@ -180,9 +196,10 @@ static int take_interval(void *context, unsigned number, const struct sta_sweep_
     if (rc != STA_OK)
         return rc;
     struct sta_member_sum *sums = &worker->sums[interval->unit * pass->members->slots];
-    const struct sta_rank *rank = &pass->phases->ranks[rank_of_unit(pass, interval->unit)];
+    const uint32_t of = rank_of_unit(pass, interval->unit);
+    const struct sta_rank *rank = &pass->phases->ranks[of];
     sums[0].busy += part_of(pass, rank, interval->from, interval->to);
-    for (size_t e = sta_rank_epoch_behind(rank, interval->from);
+    for (size_t e = epoch_behind(worker, rank, of, interval->from);
          e < rank->epoch_count && rank->epochs[e].from < interval->to; e++)
         sums[slot_of(pass->phases, rank->epochs[e].number)].busy +=
             part_of(pass, rank, STA_MAX(interval->from, rank->epochs[e].from),
@@ -349,6 +366,11 @@ int sta_members_measure(struct sta_run *run, const struct sta_phases *phases, en
                         .worker_count = sta_budget_workers(run->budget)};
     pass.workers = sta_alloc_array(pass.worker_count, sizeof *pass.workers);
     int rc = bind(run, &pass, condition, err);
+    for (unsigned w = 0; rc == STA_OK && w < pass.worker_count; w++) {
+        pass.workers[w].epochs = sta_account_calloc(members->account, (size_t)phases->rank_count + 1,
+                                                    sizeof *pass.workers[w].epochs, WHAT, err);
+        rc = pass.workers[w].epochs == NULL ? err->status : STA_OK;
+    }
     if (rc == STA_OK)
         rc = run_pass(&pass, err);
     if (rc == STA_OK)
@@ -357,6 +379,7 @@ int sta_members_measure(struct sta_run *run, const struct sta_phases *phases, en
         rc = order_members(&pass, err);
     for (unsigned w = 0; w < pass.worker_count; w++) {
         sta_overlap_reader_destroy(pass.workers[w].reader);
+        sta_account_free(members->account, pass.workers[w].epochs);
         sta_account_free(members->account, pass.workers[w].sums);
         sta_account_free(members->account, pass.workers[w].pieces);
     }
