@@ -90,6 +90,13 @@ static int measure(struct sta_looks *looks, const struct part *part, struct sta_
     return rc;
 }
 
+static int measure_alone(struct sta_looks *looks, struct sta_condition_look *look, struct sta_error *err)
+{
+    const struct part part = {
+        .looks = {look}, .count = 1, .compute = looks->run->preset->phases[STA_PHASE_compute] != NULL};
+    return measure(looks, &part, err);
+}
+
 /* All that were noted and not measured yet, @first among the first of them. */
 static int measure_all(struct sta_looks *looks, struct sta_condition_look *first, struct sta_error *err)
 {
@@ -120,6 +127,10 @@ int sta_look_condition(struct sta_looks *looks, const char *condition, bool by_r
     int rc = found->measured ? STA_OK : sta_looks_sweep_ranks(looks, err);
     if (rc == STA_OK && !found->measured)
         rc = measure_all(looks, found, err);
+    if (rc == STA_EINPUT && !found->measured) { /* of another one, perhaps: that is no mistake of this rule */
+        *err = (struct sta_error)STA_ERROR_INIT;
+        rc = measure_alone(looks, found, err);
+    }
     *look = found;
     return rc;
 }

@@ -1,11 +1,12 @@
 """Findings: their forms, rules of one's own, previews and where mistakes are, two runs, the report in one file."""
 import csv
 import io
+import json
 import re
 
 import sys
 from daemon import ROOT
-from harness import wait_until
+from harness import Skipped, wait_until
 
 sys.path.append(str(ROOT / "tests/data"))
 import planted  # noqa: E402
@@ -147,3 +148,46 @@ def test_advice_names_its_scenario(scene):
     assert findings["synchronous_loading"]["what_if"] == {"workers": "4"} and "what_if" not in findings["ops_mix"]
     for finding in findings.values():
         assert set(finding.get("what_if", {})) <= {"workers", "prefetch", "storage", "preprocess", "other", "compute", "checkpoint", "cache", "stragglers", "barrier"}
+
+
+def test_a_rule_alone_says_what_it_says_among_all(scene):
+    """together rules share their passes over the events, alone each has its own"""
+    try:
+        import yaml
+    except ImportError:
+        raise Skipped("PyYAML: it is not installed")
+    kept = ("severity", "value", "levels", "stake", "stake_share", "capped", "text", "figures")
+    rules = {rule["id"]: rule for rule in yaml.safe_load((ROOT / "config/findings.yaml").read_text())["rules"]}
+    for plant in ("few_workers", "none"):
+        path = f"/api/v1/traces/{trace(scene, plant)}/findings/preview"
+        for among in findings(scene, plant)["findings"]:
+            alone = scene.shared.call("POST", path, {"preset": "dlio", "rule": {**rules[among["rule"]], "id": "alone"}})["finding"]
+            assert {k: alone[k] for k in kept} == {k: among[k] for k in kept}, f"{plant}, {among['rule']}"
+
+
+def own_rules(scene, conditions):
+    """what is found with rules of these conditions, by rule, and the server"""
+    folder, root = scene.new("rules"), scene.new("root")
+    planted.Job({"few_workers"}, "own", hosts=3, ranks=1, epochs=2, steps=4).write(root / "run")
+    rules = [{**RULE, "id": f"own_{number}", "ask": {"n": {"busy": {"r": condition}}}, "stake": condition} for number, condition in enumerate(conditions)]
+    (folder / "own.yaml").write_text(json.dumps({"rules": rules}))
+    server = scene.server([root], {"findings": str(folder)})
+    id = server.ingest(root / "run")["id"]
+    return server, id, rules, {f["rule"]: f for f in server.get(f"/api/v1/traces/{id}/findings?preset=dlio")["findings"]}
+
+
+def test_conditions_of_many_combinations_are_measured_as_well(scene):
+    """more than one sweep has sets, and more than are bound at once"""
+    for count in (40, 90):
+        server, id, rules, found = own_rules(scene, [f"dur > {(3 * number) ** 2}" for number in range(count)])
+        for rule in rules[::9]:
+            alone = server.call("POST", f"/api/v1/traces/{id}/findings/preview", {"preset": "dlio", "rule": {**rule, "id": "alone"}})["finding"]
+            assert (alone["value"], alone["stake"]) == (found[rule["id"]]["value"], found[rule["id"]]["stake"]) and alone["value"] > 0, rule
+        server.stop()
+
+
+def test_a_condition_at_fault_fails_its_own_rule_alone(scene):
+    _, _, _, found = own_rules(scene, ['args.hostname > 3', 'io_cat == 1 and size > 3'])
+    assert found["own_0"]["severity"] == "na" and "cannot compare a text" in found["own_0"]["text"], found["own_0"]
+    assert found["own_1"]["value"] > 0 and found["synchronous_loading"]["severity"] == "warning", found["own_1"]
+    assert [name for name, one in found.items() if one["reason"] == "failed"] == ["own_0"], "no other rule fails"
