@@ -76,6 +76,25 @@ def test_other_presets_and_windows(scene):
     assert only["compute"]["count"] == 8 and only["app"]["count"] == 1
 
 
+def test_columns_of_a_summary_are_the_same_whether_events_are_read_or_what_is_kept(scene):
+    """what adds up over time comes from sums that are kept, where the window is made of their bins"""
+    adds = ["count", "time", "size", "bw", "ops", "busy", "bw_busy", "busy_process_sum", "busy_group_sum", "exposed_group_sum",
+            "hidden_share", "self_group_sum", "read_size", "read_bw", "data_busy", "preprocess_count"]
+    for window in ["", "&from=1&to=3", "&from=2.5&to=7.125", "&from=0.0005&to=3.0000007", "&from=4&to=99", "&to=0.001", "&from=5&to=5.001"]:
+        for more in ["", "&filters=off", "&filter=dur%20%3E%205", "&preset=posix"]:
+            for metrics in [adds, adds + ["time_share", "processes", "size_bin_0_4kib"], ["busy"], ["size"]]:
+                there = [name for name in metrics if "preset=posix" not in more or not name.startswith("preprocess")]
+                whole, few = summary(scene, "?" + (window + more).strip("&")), summary(scene, f"?metrics={','.join(there)}{window}{more}")
+                facts = lambda value: {name: value[name] for name in value if name not in ("columns", "units", "layers")}
+                assert facts(whole) == facts(few), (window, more, metrics)
+                wanted = [{name: layer[name] for name in layer if name in ("name", "parent", *there)} for layer in whole["layers"]]
+                assert few["layers"] == wanted, (window, more, metrics)
+                assert [name for name in few["columns"]] == [name for name in whole["columns"] if name in ("name", "parent", *there)]
+    for refused, words in [("?metrics=nope", "no metric \"nope\""), ("?metrics=busy&semantics=compatible", "makes no difference")]:
+        status, head, problem = scene.shared.ask(scene.shared.path + "/summary" + refused)
+        assert status == 400 and problem["parameter"] == "/metrics" and words in problem["detail"], problem
+
+
 def test_common_parameters_without_effect_are_legal_and_share_the_answer(scene):
     plain = scene.shared.ask(scene.shared.path + "/summary")[1]["ETag"]
     for query in ["granularity=0.1", "by=time_range", "views=time_range,proc_name", "semantics=exact", "filters=on", "format=json"]:

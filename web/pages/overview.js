@@ -56,6 +56,7 @@ function summaryPicture(trace, bar) {
         ledger,
     ];
     const summing = asking(whole);
+    let known = /** @type {any} */ (null); /* what the cards beside the summary are drawn with, once it is here */
     showLedger();
 
     async function showLedger() {
@@ -78,22 +79,44 @@ function summaryPicture(trace, bar) {
             fail: (problem) => failedFilter(problem, bar, whole),
         });
         if (anew) bar.clear();
+        if (anew && known?.about === aboutOf(place)) showBeside(place, parameters, granularity);
+    }
+
+    /** What asks for itself; it need not wait for the summary where all but the range is as it was. */
+    function showBeside(place, parameters, granularity) {
+        const compatible = isCompatible(place),
+            ofEvents = !compatible && trace.kind === 'events';
+        series.update({ trace, parameters, place, granularity, ...known });
+        findings.update({ trace, place });
+        pins.update(place);
+        for (const card of [hot, stragglers]) card.element.hidden = !ofEvents;
+        if (ofEvents) {
+            hot.update({ trace, place });
+            steps.update({ trace, place });
+            stragglers.update({ trace, place, preset: known.preset });
+        } else {
+            steps.element.hidden = true;
+        }
     }
 
     async function ask(parameters, place, signal) {
-        const [summary, io, preset, part, tasks] = await Promise.all([
-            getOf(trace, `traces/${trace.id}/summary`, parameters, signal),
+        const path = `traces/${trace.id}/summary`,
+            few = ofRange(place),
+            whole = { ...parameters, from: undefined, to: undefined };
+        const [summary, io, preset, part, tasks, job] = await Promise.all([
+            getOf(trace, path, { ...parameters, metrics: few ? SHOWN : undefined }, signal),
             isCompatible(place) || trace.kind === 'dasf'
                 ? null
-                : getOf(trace, `traces/${trace.id}/summary`, { ...parameters, preset: 'posix' }, signal),
+                : getOf(trace, path, { ...parameters, preset: 'posix', metrics: few ? SHOWN_OF_CALLS : undefined }, signal),
             getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal),
             isPart(place) ? countsOf(trace, parameters, signal) : null,
             trace.kind === 'dasf' ? tasksOf(trace, place, signal) : null,
+            few ? getOf(trace, path, whole, signal) : null,
         ]);
-        return { summary, io: io?.layers[0], preset, part, tasks };
+        return { summary, io: io?.layers[0], preset, part, tasks, job: job ?? summary };
     }
 
-    function draw({ summary, io, preset, part, tasks }, place, parameters, granularity) {
+    function draw({ summary, io, preset, part, tasks, job }, place, parameters, granularity) {
         const compatible = isCompatible(place),
             span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const tree = layerTree(summary.layers, preset);
@@ -103,14 +126,9 @@ function summaryPicture(trace, bar) {
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
         if (where.element.parentElement !== whole) fill(whole, boxes);
         for (const box of [where.element, series.element]) box.hidden = false;
-        findings.update({ trace, place });
-        pins.update(place);
-        hot.element.hidden = compatible || trace.kind !== 'events';
-        if (!hot.element.hidden) hot.update({ trace, place });
-        stragglers.element.hidden = compatible || trace.kind !== 'events';
-        if (!stragglers.element.hidden) stragglers.update({ trace, place, preset });
-        if (compatible || trace.kind !== 'events') steps.element.hidden = true;
-        else steps.update({ trace, place });
+        const computing = job.layers.find(({ name }) => name === preset.overlap_with);
+        known = { about: aboutOf(place), preset, tree, present, ranks: computing?.processes || undefined };
+        showBeside(place, parameters, granularity);
         fill(
             figures,
             tiles(
@@ -147,16 +165,6 @@ function summaryPicture(trace, bar) {
                 ),
             ),
         );
-        const computing = summary.layers.find(({ name }) => name === preset.overlap_with);
-        series.update({
-            trace,
-            tree,
-            present,
-            parameters,
-            place,
-            granularity,
-            ranks: computing?.processes || undefined,
-        });
     }
 
     return {
@@ -173,6 +181,33 @@ function summaryPicture(trace, bar) {
             pins.close();
         },
     };
+}
+
+/* What is shown of a range: columns that add up over time, so that the server need not look at events. */
+const SHOWN = [
+    'count',
+    'time',
+    'size',
+    'bw',
+    'busy',
+    'bw_busy',
+    'busy_process_sum',
+    'busy_group_sum',
+    'exposed_group_sum',
+    'hidden_share',
+    'self_group_sum',
+].join();
+const SHOWN_OF_CALLS = 'busy,read_size,read_bw,write_size,write_bw';
+
+/** All of a question but its range of time. */
+function aboutOf(place) {
+    return JSON.stringify({ ...questionOf(place), from: null, to: null });
+}
+
+/** Whether figures are of a range of time and of nothing else. */
+function ofRange(place) {
+    const { filter, filters, from, to } = place;
+    return Boolean((from || to) && !filter && filters !== 'off' && !isCompatible(place));
 }
 
 /** Whether figures are of a part of the trace, chosen by time or by a filter. */

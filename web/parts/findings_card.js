@@ -20,12 +20,21 @@ export function findingsCard() {
         box,
     );
     let work = null,
-        asked = null;
+        asked = null,
+        checked = '' /* the range that somebody asked for */;
 
+    /** Of a range the rules are checked when that is asked for: it takes longer than all else on the page. */
     function update({ trace, place }) {
-        const parameters = findingsQuery(place),
-            question = JSON.stringify(parameters),
+        const wanted = findingsQuery(place),
+            range = JSON.stringify(wanted);
+        const whole = (place.from || place.to) && range !== checked;
+        const parameters = whole ? { ...wanted, from: undefined, to: undefined } : wanted,
+            question = JSON.stringify([parameters, whole]),
             path = `traces/${trace.id}/findings`;
+        const check = () => {
+            checked = range;
+            update({ trace, place });
+        };
         element.hidden = false;
         if (question === asked) return;
         asked = question;
@@ -35,7 +44,7 @@ export function findingsCard() {
             path,
             height: 120,
             load: (signal) => getOf(trace, path, parameters, signal),
-            show: draw,
+            show: (answer) => draw(answer, whole ? check : null),
             fail: () => fill(note),
             retry: () => {
                 asked = null;
@@ -44,26 +53,21 @@ export function findingsCard() {
         });
     }
 
-    function draw({ counts, findings }) {
+    /** @param {(() => void)|null} check  the findings are of the whole job; checks the range that is shown */
+    function draw({ counts, findings }, check) {
         const worst = findings
             .filter(({ severity }) => severity === 'critical' || severity === 'warning')
             .slice(0, MOST);
-        fill(note, countWords(counts));
+        fill(note, check ? `of the whole job: ${countWords(counts)}` : countWords(counts));
         fill(
             box,
-            worst.map((finding) =>
-                h(
-                    'a',
-                    { class: 'finding-line', href: pageLink('findings', { rule: finding.rule }) },
-                    badge(finding.severity),
-                    h('span', { class: 'finding-words' }, finding.text),
-                    stakeOf(finding),
-                ),
-            ),
+            worst.map((finding) => lineOf(finding, check ? { from: null, to: null } : {})),
             h(
                 'p',
                 { class: 'padded' },
                 worst.length === 0 && `${plural(counts.ok ?? 0, 'check')} passed. `,
+                check && h('button', { class: 'button small', onclick: check }, 'Check this time range'),
+                check && ' ',
                 h('a', { class: 'button small', href: pageLink('findings') }, 'All findings'),
             ),
         );
@@ -76,4 +80,14 @@ export function findingsCard() {
             work?.abort();
         },
     };
+}
+
+function lineOf(finding, range) {
+    return h(
+        'a',
+        { class: 'finding-line', href: pageLink('findings', { rule: finding.rule, ...range }) },
+        badge(finding.severity),
+        h('span', { class: 'finding-words' }, finding.text),
+        stakeOf(finding),
+    );
 }

@@ -9,7 +9,7 @@ import { fill, h } from '../dom.js';
 import { brushOption } from './axes.js';
 import { isDark, onTheme, resolved } from './palette.js';
 import { visit } from '../state.js';
-import { onHover, showRange, tellHover } from './time.js';
+import { onHover, showRange, showRoundRange, tellHover } from './time.js';
 
 /**
  * @typedef {Object} Kind
@@ -144,7 +144,9 @@ export function plot(kind) {
             made.dispatchAction({ type: 'brush', areas: [] });
             showTip(null, 0, 0);
             made.dispatchAction({ type: 'hideTip' });
-            if (last > first) showRange(timeAt(data, first), timeAt(data, last + (kind.binned ? 1 : 0)));
+            if (last <= first) return;
+            if (kind.binned) showRange(timeAt(data, first), timeAt(data, last + 1));
+            else showRoundRange(timeAt(data, first), timeAt(data, last), pixelOf(made));
         });
         made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {
             const at = made.containPixel('grid', [x, y]) ? made.convertFromPixel('grid', [x, y]) : null;
@@ -160,6 +162,12 @@ export function plot(kind) {
             showTip(null, 0, 0);
         });
         return made;
+    }
+
+    /** Seconds. */
+    function pixelOf(made) {
+        const [from, to] = [0, 1].map((x) => made.convertFromPixel({ xAxisIndex: 0 }, x));
+        return kind.timeAt(data, to) - kind.timeAt(data, from);
     }
 
     function showTip(at, x, y) {

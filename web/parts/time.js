@@ -21,6 +21,19 @@ export function showRange(from, to) {
     go({ from: round(from), to: round(to) });
 }
 
+/**
+ * The same of a drag, whose ends mean no more than a pixel: at round seconds, which the server has sums for.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} pixel  seconds that one is wide
+ */
+export function showRoundRange(from, to, pixel) {
+    const step = 10 ** Math.floor(Math.log10(pixel));
+    const first = Math.max(0, Math.round(from / step)),
+        last = Math.max(first + 1, Math.round(to / step));
+    showRange(first * step, last * step);
+}
+
 const hovering = new Set();
 
 /**

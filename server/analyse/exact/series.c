@@ -4,7 +4,7 @@
  * bins inside what it gives them anyway, so that a chart shows the same numbers however far one looks into
  * it. */
 #include "analyse/exact/asked.h"
-#include "analyse/exact/columns.h"
+#include "analyse/exact/choice.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/series.h"
 #include "analyse/exact/series_base.h"
@@ -12,24 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buffer.h"
 #include "common/memory.h"
 
 #define MOST_BINS 200000 /* of one answer */
-
-/* A column of layers, or of a derived metric that some of them have. */
-struct choice {
-    const struct sta_exact_column *column;
-    const char *metric; /* NULL: of the layer itself */
-};
 
 struct series {
     const struct sta_series *asked;
     const struct sta_bound_question *bound;
     uint32_t *layers; /* numbers in the preset, as asked */
     uint32_t layer_count;
-    struct choice *choices; /* as asked */
-    bool *wanted;           /* by layer */
+    struct sta_exact_choice *choices; /* as asked */
+    bool *wanted;                     /* by layer */
     unsigned wants;
 };
 
@@ -54,66 +47,18 @@ static int choose_layers(struct series *series, struct sta_error *err)
     return 0;
 }
 
-static int fail_metric(const char *name, struct sta_error *err)
-{
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t i = 0; i < sta_exact_column_count; i++)
-        sta_put_format(&names, "%s, ", sta_exact_columns[i].name);
-    for (size_t i = 0; i < sta_exact_metric_column_count; i++)
-        sta_put_format(&names, "%sM_%s", i > 0 ? ", " : "", sta_exact_metric_columns[i].name);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT,
-             "there is no metric \"%.100s\"; there are %s, M being a derived metric of a layer asked for",
-             name, names.data);
-    sta_buffer_fini(&names);
-    return sta_at(err, "/metrics", -1);
-}
-
-static bool find_column(const char *name, struct choice *choice)
-{
-    size_t c = 0;
-    while (c < sta_exact_column_count && strcmp(sta_exact_columns[c].name, name) != 0)
-        c++;
-    choice->column = c < sta_exact_column_count ? &sta_exact_columns[c] : NULL;
-    choice->metric = NULL;
-    return choice->column != NULL;
-}
-
-/* "read_bw" is column bw of the derived metric read. */
-static bool find_metric_column(const struct sta_layer *layer, const char *name, struct choice *choice)
-{
-    for (size_t m = 0; m < layer->metric_count; m++) {
-        const char *metric = layer->metrics[m].name;
-        size_t length = strlen(metric);
-        if (strncmp(name, metric, length) != 0 || name[length] != '_')
-            continue;
-        for (size_t c = 0; c < sta_exact_metric_column_count; c++) {
-            const struct sta_exact_column *column = &sta_exact_metric_columns[c];
-            if (strcmp(column->name, name + length + 1) != 0 || !sta_exact_metric_has(metric, column))
-                continue;
-            *choice = (struct choice){column, metric};
-            return true;
-        }
-    }
-    return false;
-}
-
 static int choose_columns(struct series *series, struct sta_error *err)
 {
     const struct sta_series *asked = series->asked;
+    int rc = 0;
     series->choices = sta_alloc_array(asked->metric_count + 1, sizeof *series->choices);
-    for (size_t i = 0; i < asked->metric_count; i++) {
-        struct choice *choice = &series->choices[i];
-        bool found = find_column(asked->metrics[i], choice);
-        for (uint32_t l = 0; !found && l < series->layer_count; l++)
-            found = find_metric_column(&series->bound->preset->layers[series->layers[l]], asked->metrics[i],
-                                       choice);
-        if (!found)
-            return fail_metric(asked->metrics[i], err);
-        series->wants |= choice->column->wants;
+    for (size_t i = 0; i < asked->metric_count && rc == 0; i++) {
+        rc = sta_exact_choose(series->bound->preset, series->wanted, asked->metrics[i], &series->choices[i],
+                              err);
+        if (rc == 0)
+            series->wants |= series->choices[i].column->wants;
     }
-    return 0;
+    return rc;
 }
 
 /* Whole bins, whatever of them the window cuts. */
@@ -186,7 +131,7 @@ static long metric_of(const struct sta_layer *layer, const char *name)
 }
 
 static void put_column(const struct series *series, const struct sta_exact_result *result, uint32_t layer,
-                       const struct choice *choice, struct sta_table_column *to)
+                       const struct sta_exact_choice *choice, struct sta_table_column *to)
 {
     size_t bins = result->bins.count;
     const struct sta_fields *fields = &result->places;
@@ -251,11 +196,8 @@ static bool comes_from_base(const struct series *series, const struct sta_exact_
     const struct sta_question *question = series->bound->question;
     bool all = series->asked->base != NULL && question->filter == NULL && question->filters &&
                bins->g % sta_series_base_width(series->bound) == 0;
-    for (size_t i = 0; i < series->asked->metric_count; i++) {
-        const struct sta_exact_column *column = series->choices[i].column;
-        bool alone = column->form == STA_FORM_NUMBER || column->form == STA_FORM_SECONDS;
-        all &= sta_series_base_adds(column->field) && (alone || sta_series_base_adds(column->other));
-    }
+    for (size_t i = 0; i < series->asked->metric_count; i++)
+        all &= sta_series_base_has(series->choices[i].column);
     return all;
 }
 

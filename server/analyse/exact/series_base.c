@@ -22,12 +22,18 @@ static const enum sta_field added[] = {STA_FIELD_EVENTS,    STA_FIELD_COUNT,    
                                        STA_FIELD_SIZE,      STA_FIELD_BUSY,        STA_FIELD_PROCESS_SUM,
                                        STA_FIELD_GROUP_SUM, STA_FIELD_EXPOSED_SUM, STA_FIELD_SELF_SUM};
 
-bool sta_series_base_adds(enum sta_field field)
+static bool adds(enum sta_field field)
 {
     for (size_t i = 0; i < STA_COUNT_OF(added); i++)
         if (added[i] == field)
             return true;
     return false;
+}
+
+bool sta_series_base_has(const struct sta_exact_column *column)
+{
+    bool alone = column->form == STA_FORM_NUMBER || column->form == STA_FORM_SECONDS;
+    return adds(column->field) && (alone || adds(column->other));
 }
 
 int64_t sta_series_base_width(const struct sta_bound_question *bound)
@@ -161,8 +167,8 @@ static bool take(struct sta_exact_result *result, uint32_t layer, int64_t width,
                  size_t size)
 {
     struct sta_cursor in = {(const unsigned char *)bytes, (const unsigned char *)bytes + size, false};
-    const struct coarser coarser = {(uint64_t)(result->bins.first * (result->bins.g / width)),
-                                    (uint64_t)(result->bins.g / width), result->bins.count};
+    const struct coarser coarser = {(uint64_t)(result->bins.from / width), (uint64_t)(result->bins.g / width),
+                                    result->bins.count};
     bool good = sta_get_u32(&in) == FORMAT && sta_get_u64(&in) == (uint64_t)width;
     uint64_t count = sta_get_u64(&in);
     while (good && !in.failed && in.at < in.end) {

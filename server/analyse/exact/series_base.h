@@ -7,19 +7,20 @@
 #ifndef STA_ANALYSE_EXACT_SERIES_BASE_H
 #define STA_ANALYSE_EXACT_SERIES_BASE_H
 
+#include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
 
 #define STA_SERIES_BASE_BINS 20000 /* at most */
 
 /** Width of the base bins in ticks. */
 int64_t sta_series_base_width(const struct sta_bound_question *bound);
-/** Whether values of the field for a bin are sums of those of its parts. */
-bool sta_series_base_adds(enum sta_field field);
+/** Whether the base has what the column is made of: values for a bin that are sums of those of its parts. */
+bool sta_series_base_has(const struct sta_exact_column *column);
 
 /**
  * sta_series_base_run - what sta_exact_run gives for @ask, from the base: kept, or made and kept now
- * @ask: by time, in whole bins of a multiple of the base width; wants nothing but what adds up; its question
- * has no filter and the preset's filters
+ * @ask: by time, in whole bins of a multiple of the base width, or one row over such a window with bins of
+ * its width; wants nothing but what adds up; its question has no filter and the preset's filters
  */
 STA_MUSTCHECK int sta_series_base_run(const struct sta_series_base *base, const struct sta_exact_ask *ask,
                                       const struct sta_budget *budget, struct sta_exact_result *result,

@@ -1,6 +1,7 @@
 /* The exact summary: the view of one row, turned so that layers are rows (exact.md section 3). */
-#include "analyse/exact/columns.h"
+#include "analyse/exact/choice.h"
 #include "analyse/exact/engine.h"
+#include "analyse/exact/series_base.h"
 #include "analyse/exact/view.h"
 
 #include <stdio.h>
@@ -9,6 +10,45 @@
 #include "common/memory.h"
 
 #define NAME_SIZE 256
+static const char SHARE[] = "time_share";
+
+/* ---- which columns */
+
+struct summary {
+    const struct sta_view_question *asked;
+    const struct sta_bound_question *bound;
+    unsigned wants;
+    bool adds; /* all that is asked adds up over bins of the base */
+};
+
+static bool is_wanted(const struct sta_view_question *asked, const char *name)
+{
+    bool found = asked->metrics == NULL;
+    for (size_t i = 0; !found && i < asked->metric_count; i++)
+        found = strcmp(asked->metrics[i], name) == 0;
+    return found;
+}
+
+static int choose_columns(struct summary *summary, struct sta_error *err)
+{
+    const struct sta_view_question *asked = summary->asked;
+    summary->wants = asked->metrics == NULL ? STA_WANT_ALL : 0;
+    summary->adds = asked->metrics != NULL;
+    int rc = 0;
+    for (size_t i = 0; asked->metrics != NULL && i < asked->metric_count && rc == 0; i++) {
+        struct sta_exact_choice choice;
+        const char *name = asked->metrics[i];
+        rc = sta_exact_choose(summary->bound->preset, NULL,
+                              strcmp(name, SHARE) == 0 ? "busy_process_max" : name, &choice, err);
+        if (rc == 0) {
+            summary->wants |= choice.column->wants;
+            summary->adds &= sta_series_base_has(choice.column);
+        }
+    }
+    return rc;
+}
+
+/* ---- the table */
 
 static bool any_layer_has(const struct sta_exact_shape *shape, const struct sta_exact_column *column)
 {
@@ -18,30 +58,34 @@ static bool any_layer_has(const struct sta_exact_shape *shape, const struct sta_
     return false;
 }
 
-static void add_metric_columns(struct sta_table *table, const char *metric)
+static void add_metric_columns(struct sta_table *table, const struct sta_view_question *asked,
+                               const char *metric)
 {
     char name[NAME_SIZE];
     for (size_t i = 0; i < sta_exact_metric_column_count; i++) {
         const struct sta_exact_column *column = &sta_exact_metric_columns[i];
         snprintf(name, sizeof name, "%s_%s", metric, column->name);
-        if (sta_exact_metric_has(metric, column) && sta_table_find(table, name) == NULL)
+        if (is_wanted(asked, name) && sta_exact_metric_has(metric, column) &&
+            sta_table_find(table, name) == NULL)
             sta_table_add(table, name, sta_exact_column_type(column), column->unit);
     }
 }
 
-static void add_columns(struct sta_table *table, const struct sta_exact_shape *shape)
+static void add_columns(struct sta_table *table, const struct sta_view_question *asked,
+                        const struct sta_exact_shape *shape)
 {
     sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "parent", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "time_share", STA_TYPE_FLOAT, NULL);
+    if (is_wanted(asked, SHARE))
+        sta_table_add(table, SHARE, STA_TYPE_FLOAT, NULL);
     for (size_t i = 0; i < sta_exact_column_count; i++) {
         const struct sta_exact_column *column = &sta_exact_columns[i];
-        if (any_layer_has(shape, column))
+        if (is_wanted(asked, column->name) && any_layer_has(shape, column))
             sta_table_add(table, column->name, sta_exact_column_type(column), column->unit);
     }
     for (uint32_t l = 0; l < shape->layer_count; l++)
         for (uint32_t m = 0; m < shape->layers[l].metric_count; m++)
-            add_metric_columns(table, shape->preset->layers[l].metrics[m].name);
+            add_metric_columns(table, asked, shape->preset->layers[l].metrics[m].name);
 }
 
 static void put_text(struct sta_table *table, const char *column, size_t row, const char *text)
@@ -59,75 +103,116 @@ static void put_metrics(const struct sta_exact_result *result, uint32_t l, doubl
         const char *metric = result->shape.preset->layers[l].metrics[m].name;
         for (size_t i = 0; i < sta_exact_metric_column_count; i++) {
             const struct sta_exact_column *column = &sta_exact_metric_columns[i];
-            if (!sta_exact_metric_has(metric, column))
-                continue;
             snprintf(name, sizeof name, "%s_%s", metric, column->name);
-            sta_exact_put(column, &result->metrics, layer->first_metric + m, ticks_per_second,
-                          sta_table_find(table, name), l);
+            struct sta_table_column *to = sta_table_find(table, name);
+            if (to != NULL && sta_exact_metric_has(metric, column))
+                sta_exact_put(column, &result->metrics, layer->first_metric + m, ticks_per_second, to, l);
         }
     }
+}
+
+static void put_share(const struct sta_exact_result *result, uint32_t l, int64_t job_ticks,
+                      double ticks_per_second, struct sta_table_column *to)
+{
+    int64_t longest = result->places.values[STA_FIELD_PROCESS_MAX][l];
+    if (longest != 0 && job_ticks != 0)
+        sta_table_set_number(to, l,
+                             ((double)longest / ticks_per_second) / ((double)job_ticks / ticks_per_second));
 }
 
 static void put_layer(const struct sta_exact_result *result, uint32_t l, int64_t job_ticks,
                       double ticks_per_second, struct sta_table *table)
 {
-    int64_t longest = result->places.values[STA_FIELD_PROCESS_MAX][l];
-    if (longest != 0 && job_ticks != 0)
-        sta_table_set_number(sta_table_find(table, "time_share"), l,
-                             ((double)longest / ticks_per_second) / ((double)job_ticks / ticks_per_second));
+    struct sta_table_column *share = sta_table_find(table, SHARE);
+    if (share != NULL)
+        put_share(result, l, job_ticks, ticks_per_second, share);
     for (size_t i = 0; i < sta_exact_column_count; i++) {
         const struct sta_exact_column *column = &sta_exact_columns[i];
-        if (sta_exact_layer_has(&result->shape, l, column))
-            sta_exact_put(column, &result->places, l, ticks_per_second, sta_table_find(table, column->name),
-                          l);
+        struct sta_table_column *to = sta_table_find(table, column->name);
+        if (to != NULL && sta_exact_layer_has(&result->shape, l, column))
+            sta_exact_put(column, &result->places, l, ticks_per_second, to, l);
     }
     put_metrics(result, l, ticks_per_second, table);
 }
 
-static void make_table(const struct sta_exact_result *result, const struct sta_bound_question *bound,
+static void make_table(const struct summary *summary, const struct sta_exact_result *result,
                        struct sta_table *table)
 {
     const struct sta_exact_shape *shape = &result->shape;
-    double ticks_per_second = 1e6 * (double)bound->ticks_per_us;
+    double ticks_per_second = 1e6 * (double)summary->bound->ticks_per_us;
     sta_table_init(table, shape->layer_count);
     table->row_count = shape->layer_count;
-    add_columns(table, shape);
+    add_columns(table, summary->asked, shape);
     for (uint32_t l = 0; l < shape->layer_count; l++) {
         put_text(table, "name", l, shape->preset->layers[l].name);
         put_text(table, "parent", l, shape->preset->layers[l].parent);
         if (result->places.values[STA_FIELD_EVENTS][l] > 0)
-            put_layer(result, l, sta_job_ticks(bound->question->snapshot), ticks_per_second, table);
-        else
+            put_layer(result, l, sta_job_ticks(summary->bound->question->snapshot), ticks_per_second, table);
+        else if (is_wanted(summary->asked, "count"))
             sta_table_set_int(sta_table_find(table, "count"), l, 0);
     }
+}
+
+/* ---- the question */
+
+/* The window as bins of the base, where it is made of whole ones and the base has all that is asked. */
+static bool comes_from_base(const struct summary *summary, struct sta_exact_bins *bins)
+{
+    const struct sta_bound_question *bound = summary->bound;
+    const struct sta_question *question = bound->question;
+    const int64_t width = sta_series_base_width(bound);
+    if (summary->asked->base == NULL || !summary->adds || question->filter != NULL || !question->filters)
+        return false;
+    int64_t from = STA_MAX(bound->from, 0);
+    int64_t end = (sta_job_ticks(question->snapshot) / width + 1) * width;
+    int64_t to = STA_MIN(bound->to, end);
+    if (from >= to || from % width != 0 || to % width != 0)
+        return false;
+    *bins = (struct sta_exact_bins){.g = to - from, .count = 1, .from = from, .to = to};
+    return true;
+}
+
+static int run(struct summary *summary, size_t slice_rows, const struct sta_budget *budget,
+               struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+{
+    int rc = choose_columns(summary, err);
+    if (rc != 0)
+        return rc;
+    struct sta_exact_ask ask = {.bound = summary->bound, .wants = summary->wants, .slice_rows = slice_rows};
+    struct sta_exact_result result;
+    if (comes_from_base(summary, &ask.bins)) {
+        rc = sta_series_base_run(summary->asked->base, &ask, budget, &result, err);
+    } else {
+        ask.bins = sta_exact_bins_one(summary->bound->from, summary->bound->to);
+        rc = sta_exact_run(&ask, budget, &result, err);
+    }
+    if (rc == 0) {
+        make_table(summary, &result, table);
+        sta_facts_of_trace(facts, summary->bound->question->snapshot);
+        sta_exact_facts(&result.counts, facts);
+        sta_facts_of_sums(facts, table);
+    }
+    sta_exact_result_fini(&result);
+    return rc;
 }
 
 int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
                       struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    return sta_exact_summary(question, 0, budget, table, facts, err);
+    const struct sta_view_question asked = {.common = question, .table = STA_VIEW_SUMMARY};
+    return sta_exact_summary(&asked, 0, budget, table, facts, err);
 }
 
-int sta_exact_summary(const struct sta_question *question, size_t slice_rows, const struct sta_budget *budget,
-                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+int sta_exact_summary(const struct sta_view_question *question, size_t slice_rows,
+                      const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                      struct sta_error *err)
 {
     struct sta_bound_question bound;
     facts->count = 0;
-    int rc = sta_question_bind(&bound, question, err);
+    int rc = sta_question_bind(&bound, question->common, err);
     if (rc == 0) {
-        struct sta_exact_ask ask = {.bound = &bound,
-                                    .bins = sta_exact_bins_one(bound.from, bound.to),
-                                    .wants = STA_WANT_ALL,
-                                    .slice_rows = slice_rows};
-        struct sta_exact_result result;
-        rc = sta_exact_run(&ask, budget, &result, err);
-        if (rc == 0) {
-            make_table(&result, &bound, table);
-            sta_facts_of_trace(facts, question->snapshot);
-            sta_exact_facts(&result.counts, facts);
-            sta_facts_of_sums(facts, table);
-        }
-        sta_exact_result_fini(&result);
+        struct summary summary = {.asked = question, .bound = &bound};
+        rc = run(&summary, slice_rows, budget, table, facts, err);
     }
     sta_question_release(&bound);
     return rc;

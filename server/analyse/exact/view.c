@@ -307,7 +307,7 @@ int sta_exact_view(const struct sta_view_question *question, size_t slice_rows,
     struct sta_bound_question bound;
     facts->count = 0;
     if (question->table == STA_VIEW_SUMMARY)
-        return sta_exact_summary(question->common, slice_rows, budget, table, facts, err);
+        return sta_exact_summary(question, slice_rows, budget, table, facts, err);
     if (question->table != STA_VIEW_LAYER && question->table != STA_VIEW_FLAT)
         return fail_table(err);
     int rc = sta_question_bind(&bound, question->common, err);

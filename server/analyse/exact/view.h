@@ -11,8 +11,8 @@
 STA_MUSTCHECK int sta_exact_view(const struct sta_view_question *question, size_t slice_rows,
                                  const struct sta_budget *budget, struct sta_table *table,
                                  struct sta_facts *facts, struct sta_error *err);
-/** sta_summary_exact likewise. */
-STA_MUSTCHECK int sta_exact_summary(const struct sta_question *question, size_t slice_rows,
+/** The summary likewise. */
+STA_MUSTCHECK int sta_exact_summary(const struct sta_view_question *question, size_t slice_rows,
                                     const struct sta_budget *budget, struct sta_table *table,
                                     struct sta_facts *facts, struct sta_error *err);
 

@@ -16,6 +16,7 @@ struct sta_presets;
 struct sta_question;
 struct sta_budget;
 struct sta_facts;
+struct sta_series_base;
 
 enum sta_view_table { STA_VIEW_HLM, STA_VIEW_MAIN, STA_VIEW_LAYER, STA_VIEW_FLAT, STA_VIEW_SUMMARY };
 
@@ -28,6 +29,11 @@ struct sta_view_question {
     size_t view_count;
     int64_t granularity_us;
     bool quantiles;
+    /* Of the exact SUMMARY: */
+    const char *const *metrics; /* the columns that are wanted, of layers and derived metrics; NULL: all */
+    size_t metric_count;
+    const struct sta_series_base *base; /* NULL: none.  Else what adds up over time, of a window of its bins
+                                           without a filter, comes from there; made when it is missing */
 };
 
 /* What all compatible tables by time, process and what follows from them are made from: events summed by one
@@ -67,8 +73,8 @@ STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
  * A view by time has the bins that some layer touches.  from and to cut events as the edges of bins do, so
  * that rows add up to the summary of the same window
  * @facts: those of sta_summary_exact
- * Mistakes: STA_EINPUT with parameter /layer, /by, /granularity, or /semantics for a table that exact does
- * not have.
+ * Mistakes: STA_EINPUT with parameter /layer, /by, /granularity, /metrics, or /semantics for a table that
+ * exact does not have.
  * Return: 0, these, STA_ELIMIT, STA_ECANCELLED, STA_ECORRUPT.  Any thread.
  */
 STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,

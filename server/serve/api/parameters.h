@@ -63,6 +63,10 @@ enum sta_parameter_type {
     X(METRICS, "metrics", NAMES, NULL, "time", "bw,ops,time",                                                \
       "Metrics, with commas between: columns of the layer view, such as count, time, size, bw, ops, busy, "  \
       "exposed_group_sum.")                                                                                  \
+    X(SUMMARY_METRICS, "metrics", NAMES, NULL, NULL, "count,busy,exposed_group_sum",                         \
+      "Columns of the exact summary that are wanted, with commas between. Default: all. Counts, times, "     \
+      "bytes, busy and the sums over processes and ranks add up over time: of a window whose ends are "      \
+      "round, without a filter, they are read from what is kept, not from events.")                          \
     X(COUNTERS, "counter", NAMES, NULL, NULL, "cpu.user_pct",                                                \
       "Counters of the trace in place of layers, with commas between: NAME.KEY, as `columns` lists them. "   \
       "Of "                                                                                                  \

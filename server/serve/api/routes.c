@@ -224,7 +224,8 @@ const struct sta_route sta_routes[] = {
      .text = "Functions, aggregates and methods with signature, meaning, and an example with its result; "
              "keywords and operators. What the parser knows, and no more."},
     {VIEW(GET, "/api/v1/traces/{id}/summary", "summary", "views", sta_view_summary),
-     .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
+     .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) |
+                   STA_HAS(SUMMARY_METRICS),
      .response = "summary", .tabular = true, .summary = "Summary by layer",
      .text = "Totals of the trace and a row for each layer of the preset."},
     {VIEW(GET, "/api/v1/traces/{id}/hlm", "hlm", "views", sta_view_hlm),

@@ -45,7 +45,8 @@ static int refuse_unused(struct sta_view *view, enum sta_parameter_id id, const 
     char pointer[64];
     const struct sta_parameter *parameter = &sta_parameters[id];
     const struct sta_parameter_value *value = &view->values[id];
-    bool usual = value->text == NULL || strcmp(value->text, parameter->fallback) == 0;
+    bool usual =
+        value->text == NULL || (parameter->fallback != NULL && strcmp(value->text, parameter->fallback) == 0);
     if (!value->given || usual) {
         forget(view, id);
         return STA_OK;
@@ -106,6 +107,10 @@ static int check_summary(struct sta_view *view, struct sta_error *err)
         status =
             refuse_unused(view, STA_PARAMETER_BY,
                           "the exact summary has a row for each layer; it is of semantics=compatible", err);
+    } else {
+        status =
+            refuse_unused(view, STA_PARAMETER_SUMMARY_METRICS,
+                          "the compatible summary has all of its columns; it is of semantics=exact", err);
     }
     if (status == STA_OK)
         status = check_table(view, err);
@@ -191,6 +196,40 @@ static const struct sta_view_kind view_basis = {.name = "basis",
                                                     LAYERED_KEY | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
                                                 .result = basis_result};
 
+/* ---- what is kept of series, beside the trace's version */
+
+#define KEPT_NAME_SIZE 256
+static void kept_name(const struct sta_view *view, const char *layer, char name[KEPT_NAME_SIZE])
+{
+    snprintf(name, KEPT_NAME_SIZE, "series-%s-%s-%016llx-%s", view->preset, layer,
+             (unsigned long long)sta_presets_fingerprint(view->presets), sta_build_id());
+}
+
+static bool recall_series(void *context, const char *layer, char **bytes, size_t *size)
+{
+    const struct sta_view *view = context;
+    struct sta_error ignored = STA_ERROR_INIT;
+    char name[KEPT_NAME_SIZE];
+    kept_name(view, layer, name);
+    return sta_snapshot_info(view->snapshot)->damaged == 0 &&
+           sta_store_recall(view->server->options.store, view->trace,
+                            sta_snapshot_info(view->snapshot)->version, name, bytes, size,
+                            &ignored) == STA_OK;
+}
+
+static void keep_series(void *context, const char *layer, const void *bytes, size_t size)
+{
+    const struct sta_view *view = context;
+    struct sta_error err = STA_ERROR_INIT;
+    char name[KEPT_NAME_SIZE];
+    if (sta_snapshot_info(view->snapshot)->damaged > 0)
+        return;
+    kept_name(view, layer, name);
+    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
+                       name, bytes, size, &err) != STA_OK)
+        sta_log(STA_LOG_DEBUG, "Cannot keep a series", "trace", view->trace, "cause", err.text, NULL);
+}
+
 /* ---- tables */
 
 static int compute_compatible(struct sta_view *view, const struct sta_view_question *question,
@@ -217,8 +256,14 @@ static int compute_table(struct sta_view *view, enum sta_view_table which, const
     question.quantiles = quantiles != NULL && strcmp(quantiles, "true") == 0;
     const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &question.view_count);
     question.views = views;
+    const char **metrics =
+        sta_view_list(view, view->values[STA_PARAMETER_SUMMARY_METRICS].text, &question.metric_count);
+    question.metrics = metrics;
+    const struct sta_series_base base = {view, recall_series, keep_series};
+    question.base = &base;
     int status = is_exact(view) ? sta_view_exact(&question, budget, table, facts, err)
                                 : compute_compatible(view, &question, budget, table, facts, err);
+    free(metrics);
     free(views);
     return blame(view, status, err);
 }
@@ -316,7 +361,8 @@ static int compute_summary(struct sta_view *view, const struct sta_budget *budge
 const struct sta_view_kind sta_view_summary = {.name = "summary",
                                                .layered = true,
                                                .key_values = LAYERED_KEY | STA_HAS(BY) | STA_HAS(VIEWS) |
-                                                             STA_HAS(GRANULARITY) | STA_HAS(FORMAT),
+                                                             STA_HAS(GRANULARITY) | STA_HAS(FORMAT) |
+                                                             STA_HAS(SUMMARY_METRICS),
                                                .check = check_summary,
                                                .compute = compute_summary,
                                                .kept = true};
@@ -365,40 +411,6 @@ static int check_timeseries(struct sta_view *view, struct sta_error *err)
              "max_points",
              ceil(points->given ? (double)points->integer : bins), (unsigned long long)rows);
     return sta_at(err, points->given ? "/max_points" : "/granularity", -1);
-}
-
-/* ---- what is kept of series, beside the trace's version */
-
-#define KEPT_NAME_SIZE 256
-static void kept_name(const struct sta_view *view, const char *layer, char name[KEPT_NAME_SIZE])
-{
-    snprintf(name, KEPT_NAME_SIZE, "series-%s-%s-%016llx-%s", view->preset, layer,
-             (unsigned long long)sta_presets_fingerprint(view->presets), sta_build_id());
-}
-
-static bool recall_series(void *context, const char *layer, char **bytes, size_t *size)
-{
-    const struct sta_view *view = context;
-    struct sta_error ignored = STA_ERROR_INIT;
-    char name[KEPT_NAME_SIZE];
-    kept_name(view, layer, name);
-    return sta_snapshot_info(view->snapshot)->damaged == 0 &&
-           sta_store_recall(view->server->options.store, view->trace,
-                            sta_snapshot_info(view->snapshot)->version, name, bytes, size,
-                            &ignored) == STA_OK;
-}
-
-static void keep_series(void *context, const char *layer, const void *bytes, size_t size)
-{
-    const struct sta_view *view = context;
-    struct sta_error err = STA_ERROR_INIT;
-    char name[KEPT_NAME_SIZE];
-    if (sta_snapshot_info(view->snapshot)->damaged > 0)
-        return;
-    kept_name(view, layer, name);
-    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                       name, bytes, size, &err) != STA_OK)
-        sta_log(STA_LOG_DEBUG, "Cannot keep a series", "trace", view->trace, "cause", err.text, NULL);
 }
 
 /* Bins as fine as the number of points allows, unless their width is asked for. */

@@ -81,7 +81,8 @@ struct preparing {
 /* What is worth doing once for all later questions. */
 static void prepare_last(void *context, bool dropped)
 {
-    static const struct prepared last[] = {{.kind = &sta_view_timeline_keep},
+    static const struct prepared last[] = {{.kind = &sta_view_series_base, .preset = "posix"},
+                                           {.kind = &sta_view_timeline_keep},
                                            {.kind = &sta_view_column_figures}};
     struct preparing *preparing = context;
     if (!dropped)
