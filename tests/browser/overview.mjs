@@ -232,6 +232,39 @@ async function chartDrawsLayers(page, daemon) {
     assert.match(await page.locator('.chart-tip').innerText(), /\u2013[\s\S]*(compute|reader_posix_lustre)/);
 }
 
+/** What a drag asks for comes from sums that are kept; the rules are checked when somebody says so. */
+async function brushAsksLittle(page, daemon) {
+    const trace = await openOverview(page, daemon);
+    const asked = [];
+    page.on('request', (request) => asked.push(new URL(request.url())));
+    await page.locator('.chart canvas').scrollIntoViewIfNeeded();
+    const box = await page.locator('.chart canvas').boundingBox();
+    await page.mouse.move(box.x + 163, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 321, box.y + 120, { steps: 8 });
+    await page.mouse.up();
+    await page.waitForFunction(() => new URLSearchParams(location.search).has('from'));
+    await shown(page);
+    const { from, to } = await parametersOf(page);
+    for (const moment of [from, to]) assert.match(moment, /^\d+(\.\d{1,2})?$/, 'as round as a pixel is wide');
+    const of = (call) => asked.filter(({ pathname }) => pathname.endsWith(`${trace.id}/${call}`));
+    assert.ok(of('summary').some(({ searchParams }) => searchParams.get('from') === from));
+    for (const { searchParams } of of('summary'))
+        assert.ok(searchParams.has('metrics') || !searchParams.has('from'), 'no summary of events');
+    assert.equal(of('findings').filter(({ searchParams }) => searchParams.has('from')).length, 0);
+    const card = page.locator('.card[aria-label="Findings"]');
+    assert.match(await card.locator('small').innerText(), /^of the whole job: /);
+    await card.getByRole('button', { name: 'Check this time range' }).click();
+    await page.waitForFunction(() => !document.querySelector('.card[aria-label="Findings"] .outdated'));
+    const { findings } = await daemon.get(`traces/${trace.id}/findings?from=${from}&to=${to}`);
+    const worst = findings.filter(({ severity }) => severity === 'critical' || severity === 'warning').slice(0, 3);
+    assert.deepEqual(
+        await card.locator('.finding-words').allInnerTexts(),
+        worst.map(({ text }) => text),
+    );
+    assert.equal(await page.locator('table.layers th', { hasText: 'Whole job' }).count(), 0);
+}
+
 async function brushSetsTheRange(page, daemon) {
     const trace = await openOverview(page, daemon);
     await page.locator('.chart canvas').scrollIntoViewIfNeeded();
@@ -406,6 +439,7 @@ export const tests = [
         expected: /willReadFrequently/,
     },
     { name: 'overview: a brush sets the range, Esc clears it', body: brushSetsTheRange },
+    { name: 'overview: a brush asks for sums that are kept', body: brushAsksLittle },
     { name: 'overview: every control asks the API', body: controlsAskTheApi },
     { name: 'overview: a wrong filter is marked where it is wrong', body: wrongFilterIsMarked, expected: /400/ },
     { name: 'overview: the mark stands under the mistake', body: markIsUnderTheMistake, expected: /400/ },

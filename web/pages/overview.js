@@ -107,7 +107,12 @@ function summaryPicture(trace, bar) {
             getOf(trace, path, { ...parameters, metrics: few ? SHOWN : undefined }, signal),
             isCompatible(place) || trace.kind === 'dasf'
                 ? null
-                : getOf(trace, path, { ...parameters, preset: 'posix', metrics: few ? SHOWN_OF_CALLS : undefined }, signal),
+                : getOf(
+                      trace,
+                      path,
+                      { ...parameters, preset: 'posix', metrics: few ? SHOWN_OF_CALLS : undefined },
+                      signal,
+                  ),
             getOf(trace, `presets/${place.preset ?? trace.preset.name}`, {}, signal),
             isPart(place) ? countsOf(trace, parameters, signal) : null,
             trace.kind === 'dasf' ? tasksOf(trace, place, signal) : null,

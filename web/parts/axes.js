@@ -27,22 +27,31 @@ export function momentOn(x, first, last) {
 
 /** The job's time from @first to @last, in seconds. */
 export function timeAxis(first, last) {
-    const long = last - first > LONG;
+    const long = last - first > LONG,
+        ticks = long ? { customValues: clockTicks(first, last) } : {};
     return {
         type: 'value',
         min: first,
         max: last,
-        ...(long && { interval: clockStep((last - first) / 6) }),
+        axisTick: ticks,
         axisLabel: {
+            ...ticks,
             ...axisText(),
             formatter: (x) => momentOn(x, first, last),
             hideOverlap: true,
-            showMinLabel: !long || first === 0,
-            showMaxLabel: false,
+            ...(!long && { showMaxLabel: false }),
         },
         axisLine: axisLine(),
         splitLine: { show: false },
     };
+}
+
+/** About six round times of a clock; none at the end, where its words would reach out of the chart. */
+function clockTicks(first, last) {
+    const step = clockStep((last - first) / 6),
+        ticks = [];
+    for (let at = Math.ceil(first / step) * step; at < last - step / 5; at += step) ticks.push(at);
+    return ticks;
 }
 
 /**

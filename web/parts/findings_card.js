@@ -21,7 +21,7 @@ export function findingsCard() {
     );
     let work = null,
         asked = null,
-        checked = '' /* the range that somebody asked for */;
+        checked = ''; /* the range that somebody asked for */
 
     /** Of a range the rules are checked when that is asked for: it takes longer than all else on the page. */
     function update({ trace, place }) {
@@ -53,7 +53,10 @@ export function findingsCard() {
         });
     }
 
-    /** @param {(() => void)|null} check  the findings are of the whole job; checks the range that is shown */
+    /**
+     * @param {any} answer
+     * @param {(() => void)|null} check  the findings are of the whole job; checks the range that is shown
+     */
     function draw({ counts, findings }, check) {
         const worst = findings
             .filter(({ severity }) => severity === 'critical' || severity === 'warning')

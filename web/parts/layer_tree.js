@@ -8,7 +8,7 @@ import { bar, table } from './table.js';
 
 /* What stands above the heads; a column names its group. */
 const GROUPS = {
-    clock: { label: 'Whole job', title: 'Time during which at least one event of the layer was running' },
+    clock: { label: '', title: 'Time during which at least one event of the layer was running' },
     ranks: { label: 'Summed over ranks', title: 'Each rank counted for itself, then added up' },
     events: { label: 'Events', title: 'Each event counted for itself, then added up' },
     bandwidth: { label: 'Bandwidth', title: 'While data was read or written' },
@@ -39,16 +39,23 @@ export function layerTable(rows, tree, chosen, onLayer, { compatible = false, jo
     const columns = [name, ...(compatible ? compatibleColumns(jobTime) : exactColumns(span, jobTime))].filter(
         (column) => column.group !== 'ranks' || ordered.some((row) => (row[column.key] ?? null) !== null),
     );
-    return table({ columns, rows: ordered, caption: 'Layers', groups: groupsOf(columns), decorate, class: 'layers' });
+    const groups = groupsOf(columns, (span ?? 0) < (jobTime ?? 0) ? 'Time range' : 'Whole job');
+    return table({ columns, rows: ordered, caption: 'Layers', groups, decorate, class: 'layers' });
 }
 
-/** Neighbours of one group under one head. */
-function groupsOf(columns) {
+/** Neighbours of one group under one head; @scope is what is shown. */
+function groupsOf(columns, scope) {
     const heads = [];
     for (const { group } of columns) {
         const last = heads[heads.length - 1];
         if (last && last.group === group) last.span++;
-        else heads.push({ group, span: 1, label: GROUPS[group]?.label ?? '', title: GROUPS[group]?.title });
+        else
+            heads.push({
+                group,
+                span: 1,
+                label: group === 'clock' ? scope : (GROUPS[group]?.label ?? ''),
+                title: GROUPS[group]?.title,
+            });
     }
     return heads;
 }

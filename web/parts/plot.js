@@ -146,7 +146,7 @@ export function plot(kind) {
             made.dispatchAction({ type: 'hideTip' });
             if (last <= first) return;
             if (kind.binned) showRange(timeAt(data, first), timeAt(data, last + 1));
-            else showRoundRange(timeAt(data, first), timeAt(data, last), pixelOf(made));
+            else showRoundRange(timeAt(data, first), timeAt(data, last), pixelOf(made, timeAt));
         });
         made.getZr().on('mousemove', ({ offsetX: x, offsetY: y }) => {
             const at = made.containPixel('grid', [x, y]) ? made.convertFromPixel('grid', [x, y]) : null;
@@ -164,10 +164,10 @@ export function plot(kind) {
         return made;
     }
 
-    /** Seconds. */
-    function pixelOf(made) {
-        const [from, to] = [0, 1].map((x) => made.convertFromPixel({ xAxisIndex: 0 }, x));
-        return kind.timeAt(data, to) - kind.timeAt(data, from);
+    /** Seconds that a pixel is wide. */
+    function pixelOf(made, timeAt) {
+        const [from, to] = [0, 1].map((x) => timeAt(data, made.convertFromPixel({ xAxisIndex: 0 }, x)));
+        return to - from;
     }
 
     function showTip(at, x, y) {
