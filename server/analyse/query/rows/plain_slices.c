@@ -180,7 +180,39 @@ static size_t record_rows(const struct sta_plain_reader *reader, uint64_t *recor
     return count;
 }
 
-static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
+/* Whether the rows of the pieces, one piece after the other, are in order already: where blocks hardly
+ * overlap in time, as they do after a compaction. */
+static bool lie_in_order(const struct sta_plain_reader *reader)
+{
+    int64_t at = INT64_MIN;
+    uint64_t place = 0;
+    for (size_t p = 0; p < reader->piece_count; p++) {
+        const struct sta_piece *piece = &reader->pieces[p];
+        for (uint32_t row = 0; row < piece->rows; row++) {
+            if (piece->at[row] < at || (piece->at[row] == at && piece->place[row] < place))
+                return false;
+            at = piece->at[row];
+            place = piece->place[row];
+        }
+    }
+    return true;
+}
+
+/* Adds the rows behind the last one that was given out. */
+static void add_rows(struct sta_plain_reader *reader)
+{
+    const bool resumes = reader->started && reader->key[0] == reader->trace;
+    for (size_t p = 0; p < reader->piece_count; p++) {
+        const struct sta_piece *piece = &reader->pieces[p];
+        for (uint32_t row = 0; row < piece->rows; row++) {
+            const uint64_t record[] = {sta_order_integer(piece->at[row]), piece->place[row]};
+            if (!resumes || sta_record_compare(record, reader->key + 1, 2) > 0)
+                sta_plain_add_row(reader, (uint32_t)p, row);
+        }
+    }
+}
+
+static int sort_rows(struct sta_plain_reader *reader, struct sta_error *err)
 {
     size_t count = 1; /* the record behind the last one is written to */
     for (size_t p = 0; p < reader->piece_count; p++)
@@ -199,6 +231,14 @@ static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
     sta_free(records);
     sta_free(scratch);
     return sta_radix_failed(rc, "rows", count, err);
+}
+
+static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
+{
+    if (!lie_in_order(reader))
+        return sort_rows(reader, err);
+    add_rows(reader);
+    return STA_OK;
 }
 
 /* ---- slice by slice */
