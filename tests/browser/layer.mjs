@@ -46,6 +46,8 @@ async function figuresAreTheApis(page, daemon) {
         assert.equal(await tileNumber(page, label), row[name], label);
     }
     const kinds = page.getByRole('table', { name: 'Kinds of calls' });
+    assert.deepEqual([row.data_count, row.data_time], [row.read_count, row.read_time]);
+    assert.equal(await kinds.getByRole('button', { name: 'data', exact: true }).count(), 0, 'told by read');
     const read = kinds.locator('tr', { has: page.getByRole('button', { name: 'read' }) });
     assert.deepEqual(await read.locator('data').evaluateAll((all) => all.map((one) => Number(one.value))), [
         row.read_time,
@@ -225,6 +227,10 @@ async function categoriesAreLayers(page, daemon) {
 async function boxesAndHeatAreDrawn(page, daemon) {
     await openLayer(page, daemon);
     const box = page.locator('.card', { has: page.getByRole('heading', { name: 'Over processes' }) });
+    const spread = box.getByRole('group', { name: 'Spread' });
+    assert.equal(await spread.locator('[aria-pressed="true"]').innerText(), 'Bars', 'a few processes, one by one');
+    await spread.getByRole('button', { name: 'Boxes' }).click();
+    await settled(page);
     await box.locator('.chart-canvas').hover({ position: { x: 120, y: 80 } });
     await page.locator('.chart-tip').filter({ hasText: 'median' }).first().waitFor();
     const heat = page

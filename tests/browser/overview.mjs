@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { bandOf } from '../../web/parts/band.js';
 import { given } from './daemon.mjs';
 import { parametersOf, tableNumbers, tileNumber } from './harness.mjs';
 
@@ -232,6 +233,29 @@ async function chartDrawsLayers(page, daemon) {
     assert.match(await page.locator('.chart-tip').innerText(), /\u2013[\s\S]*(compute|reader_posix_lustre)/);
 }
 
+async function linesHaveBands(page, daemon) {
+    const bins = (first, values) => ({
+        columns: ['time_range', 'x'],
+        data: values.map((value, index) => [first + index, value]),
+    });
+    const fine = bins(8, [1, 3, null, 4, 8, 0]);
+    assert.deepEqual(bandOf(bins(2, [8, 8]), fine, 'x', { finer: 4 }), [
+        [0, 16],
+        [0, 32],
+    ]);
+    assert.deepEqual(bandOf(bins(2, [3, 4]), fine, 'x', { finer: 4, rate: true }), [
+        [1, 4],
+        [0, 8],
+    ]);
+    await openOverview(page, daemon, '&shape=lines&layers=compute');
+    await page
+        .locator('.card[aria-label="Over time"] small', { hasText: /pale: the least and the most of/ })
+        .waitFor();
+    await page.locator('.chart canvas').waitFor();
+    await page.locator('.chart-canvas').hover({ position: { x: 200, y: 120 } });
+    assert.match(await page.locator('.chart-tip td').nth(1).innerText(), /\S \u2013 \S/);
+}
+
 /** What a drag asks for comes from sums that are kept; the rules are checked when somebody says so. */
 async function brushAsksLittle(page, daemon) {
     const trace = await openOverview(page, daemon);
@@ -439,6 +463,7 @@ export const tests = [
         expected: /willReadFrequently/,
     },
     { name: 'overview: a brush sets the range, Esc clears it', body: brushSetsTheRange },
+    { name: 'overview: lines have the least and the most around them', body: linesHaveBands },
     { name: 'overview: a brush asks for sums that are kept', body: brushAsksLittle },
     { name: 'overview: every control asks the API', body: controlsAskTheApi },
     { name: 'overview: a wrong filter is marked where it is wrong', body: wrongFilterIsMarked, expected: /400/ },

@@ -3,6 +3,7 @@
 import { h } from '../dom.js';
 import { axisText, GRID, nameAxis, tip, tooltip, valueAxis } from './axes.js';
 import { resolved } from './palette.js';
+import { area } from './strokes.js';
 import { chartTable } from './table.js';
 
 /**
@@ -74,28 +75,19 @@ function option(data) {
                 encode: { x: 0, y: [1, 2, 3, 4, 5] },
                 data: data.boxes.map((box, index) => [
                     index,
-                    ...[box.min, box.q1, box.median, box.q3, box.max].map(clip),
+                    ...[box.min, box.q1, box.median, box.q3, box.max, box.mean].map(clip),
                 ]),
                 renderItem: (_, api) => shapeOf(api, data.boxes[api.value(0)].color),
-            },
-            {
-                type: 'line',
-                symbol: 'diamond',
-                symbolSize: 7,
-                lineStyle: { opacity: 0 },
-                silent: true,
-                itemStyle: { color: resolved('var(--ink)') },
-                data: data.boxes.map((box, index) => [index, clip(box.mean)]),
             },
         ],
     };
 }
 
-/** The box between the quartiles with its median, and whiskers to the least and the most. */
+/** The box between the quartiles with its median, whiskers to the least and the most, and a mark at the mean. */
 function shapeOf(api, color) {
     const [x, ...y] = [
             api.coord([api.value(0), api.value(1)])[0],
-            ...[1, 2, 3, 4, 5].map((at) => api.coord([api.value(0), api.value(at)])[1]),
+            ...[1, 2, 3, 4, 5, 6].map((at) => api.coord([api.value(0), api.value(at)])[1]),
         ],
         half = Math.max(8, Math.min(56, api.size([1, 0])[0] * 0.6)) / 2;
     const stroke = resolved(`color-mix(in oklab, ${color}, var(--ink) 30%)`),
@@ -113,6 +105,15 @@ function shapeOf(api, color) {
                 style: { fill: resolved(`color-mix(in oklab, ${color}, var(--paper) 60%)`), stroke, lineWidth: 1.5 },
             },
             line(x - half, y[2], x + half, y[2]),
+            area(
+                [
+                    [x - 4, y[5]],
+                    [x, y[5] - 4],
+                    [x + 4, y[5]],
+                    [x, y[5] + 4],
+                ],
+                { fill: resolved('var(--ink)') },
+            ),
         ],
     };
 }

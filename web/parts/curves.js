@@ -4,6 +4,7 @@
 import { h, setStyle } from '../dom.js';
 import { GRID, nameAxis, tip, tooltip, valueAxis } from './axes.js';
 import { resolved } from './palette.js';
+import { area, dot, line, shapes } from './strokes.js';
 import { chartTable } from './table.js';
 
 /**
@@ -36,54 +37,33 @@ function option(data) {
         xAxis: { ...nameAxis(data.names), boundaryGap: false },
         yAxis: valueAxis(data.unit, highest),
         tooltip: { ...tooltip('axis', (hits) => content(data, hits[0].dataIndex)), axisPointer: { type: 'line' } },
-        series: data.series.flatMap((curve) => [...bandOf(curve), lineOf(curve)]),
+        series: data.series.map(seriesOf),
     };
 }
 
-/** The room between the least and the most: a part that is not seen, and upon it one that is. */
-function bandOf(curve) {
-    if (curve.margins.every((margin) => margin === null)) return [];
-    const common = {
-        type: 'line',
-        stack: curve.name,
-        symbol: 'none',
-        silent: true,
-        lineStyle: { width: 0 },
-        emphasis: { disabled: true },
-        tooltip: { show: false },
+/** From each value to the next, and around them the room between the least and the most. */
+function seriesOf({ color: name, values, margins, marked }) {
+    const color = resolved(name);
+    const draw = (coord, at) => {
+        const value = values[at],
+            before = values[at - 1] ?? null;
+        if (value === null) return [];
+        const place = coord([at, value]),
+            edge = (index, side) => coord([index, Math.max(0, values[index] + side * (margins[index] ?? 0))]);
+        return [
+            before !== null &&
+                margins[at] !== null &&
+                area([edge(at - 1, -1), edge(at - 1, 1), edge(at, 1), edge(at, -1)], { fill: color, opacity: 0.18 }),
+            before !== null && line([coord([at - 1, before]), place], { stroke: color, lineWidth: 2 }),
+            at === marked
+                ? dot(place, 6.5, { fill: resolved('var(--paper)'), stroke: color, lineWidth: 3 })
+                : dot(place, 2.5, { fill: color }),
+        ];
     };
-    const least = curve.values.map((value, at) =>
-        value === null ? null : Math.max(0, value - (curve.margins[at] ?? 0)),
+    return shapes(
+        values.map((value, at) => [at, value]),
+        draw,
     );
-    const room = curve.values.map((value, at) =>
-        value === null ? null : value + (curve.margins[at] ?? 0) - least[at],
-    );
-    return [
-        { ...common, data: least },
-        { ...common, data: room, areaStyle: { color: resolved(curve.color), opacity: 0.18 } },
-    ];
-}
-
-function lineOf(curve) {
-    const color = resolved(curve.color);
-    return {
-        name: curve.name,
-        type: 'line',
-        color,
-        lineStyle: { color, width: 2 },
-        symbol: 'circle',
-        emphasis: { disabled: true },
-        cursor: 'default',
-        data: curve.values.map((value, at) => ({
-            value,
-            symbolSize: at === curve.marked ? 13 : 5,
-            itemStyle: {
-                color: at === curve.marked ? resolved('var(--paper)') : color,
-                borderColor: color,
-                borderWidth: at === curve.marked ? 3 : 0,
-            },
-        })),
-    };
 }
 
 function swatch(color) {

@@ -68,7 +68,7 @@ export function distributionCard() {
             columns: [...keys, ...present.map((kind) => columnOf(kind, measure.key))].join(','),
             limit: MOST,
         };
-        const each = place.spread === 'bars',
+        const each = place.spread ? place.spread === 'bars' : trace.processes <= MOST_BARS,
             axis = place.axis ?? (present.length > 1 ? 'log' : 'linear');
         const of = compatible ? 'threads' : 'processes';
         card.update({
@@ -91,7 +91,7 @@ export function distributionCard() {
                         ['bars', 'Bars', 'One by one, the most first'],
                     ],
                     each ? 'bars' : 'boxes',
-                    (key) => go({ spread: key === 'bars' ? 'bars' : null }),
+                    (key) => go({ spread: key }),
                 ),
                 !each &&
                     segmented(
@@ -120,14 +120,10 @@ export function distributionCard() {
                     ...common,
                     log: axis === 'log',
                     of,
-                    boxes: present
-                        .map((kind) =>
-                            boxOf(
-                                kind,
-                                rows.map((row) => row[columnOf(kind, measure.key)]),
-                                layer,
-                            ),
-                        )
+                    boxes: withoutDoubles(
+                        present.map((kind) => [kind, rows.map((row) => row[columnOf(kind, measure.key)])]),
+                    )
+                        .map(([kind, values]) => boxOf(kind, values, layer))
                         .filter(Boolean),
                 };
             },
@@ -140,6 +136,12 @@ function noteOf({ row_count: count, data }, each, of) {
     if (data.length < count) return `the first ${grouped(data.length)} of ${grouped(count)} ${of}`;
     if (each && count > MOST_BARS) return `the ${MOST_BARS} with the most of ${grouped(count)} ${of}`;
     return `${grouped(count)} ${of}`;
+}
+
+/** Data calls that are all reads, or all writes, are told by those. */
+function withoutDoubles(kinds) {
+    const words = kinds.map(([, values]) => JSON.stringify(values));
+    return kinds.filter(([kind], at) => kind !== 'data' || words.indexOf(words[at], at + 1) < 0);
 }
 
 function boxOf(name, values, layer) {

@@ -6,6 +6,12 @@ import { copyMenu } from './copy.js';
 import { toggle } from './narrow.js';
 import { bar, table } from './table.js';
 
+/** Data calls that are all reads, or all writes, are told by those. */
+function isDouble(kind, all) {
+    const same = (one) => ['count', 'time', 'size'].every((key) => one[key] === kind[key]);
+    return kind.name === 'data' && all.some((one) => one !== kind && same(one));
+}
+
 /**
  * @param {import('./distribution.js').LayerView} view
  */
@@ -16,7 +22,7 @@ export function kindsCard({ trace, parameters, layer, metrics, row }) {
         condition,
         ...Object.fromEntries(['count', 'time', 'busy', 'size', 'bw'].map((key) => [key, row[`${name}_${key}`]])),
     }));
-    const rows = all.filter(({ count }) => count > 0).sort((a, b) => b.time - a.time);
+    const rows = all.filter((kind) => kind.count > 0 && !isDouble(kind, all)).sort((a, b) => b.time - a.time);
     const columns = [
         {
             key: 'name',

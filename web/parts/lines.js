@@ -13,6 +13,7 @@ import { chartTable } from './table.js';
  * @property {string} name
  * @property {import('./layers.js').Layer} layer
  * @property {(number|null)[]} values  one per time
+ * @property {[least: number, most: number][]} [band]  of the finer bins in each bin, at its scale
  *
  * @typedef {Object} LinesData
  * @property {number[]} times  start of each bin, seconds
@@ -39,14 +40,12 @@ function option(data) {
         grid: GRID,
         xAxis: timeAxis(first, last),
         yAxis: valueAxis(data.unit, Math.max(highest, capacity?.value ?? 0)),
-        series: data.stacked
-            ? [
-                  painted([first, 0], (pen, ground) => {
-                      paintAreas(pen, ground, data);
-                      if (capacity) paintCapacity(pen, ground, capacity);
-                  }),
-              ]
-            : data.series.map((series) => lineOption(series, data)),
+        series: [
+            painted([first, 0], (pen, ground) => {
+                (data.stacked ? paintAreas : paintSteps)(pen, ground, data);
+                if (capacity) paintCapacity(pen, ground, capacity);
+            }),
+        ],
     };
 }
 
@@ -74,31 +73,45 @@ function paintCapacity(pen, { width, y }, { value, words }) {
 }
 
 function highestOf(data) {
-    const at = (index) => data.series.map((series) => series.values[index] ?? 0);
+    const at = (index) => data.series.map(({ values, band }) => band?.[index][1] ?? values[index] ?? 0);
     const heights = data.times.map((_, index) =>
         data.stacked ? at(index).reduce((sum, part) => sum + part, 0) : Math.max(0, ...at(index)),
     );
     return heights.reduce((a, b) => Math.max(a, b), 0);
 }
 
-/** A bin is a step from its start to its end; the last one is closed by a repeated value. */
-function lineOption(series, data) {
-    const points = data.times.map((time, index) => [time, series.values[index]]);
-    if (points.length > 0) points.push([points[points.length - 1][0] + data.width, points[points.length - 1][1]]);
-    const color = resolved(series.layer.color);
-    return {
-        name: series.name,
-        type: 'line',
-        step: 'end',
-        symbol: 'none',
-        data: points,
-        sampling: 'minmax',
-        color,
-        connectNulls: false,
-        silent: true,
-        lineStyle: { color, width: 1.5, type: series.layer.hatched ? [4, 2] : 'solid' },
-        emphasis: { disabled: true },
-    };
+/**
+ * Each series as steps, a bin from its start to its end; of bins narrower than a pixel the least and the most.  Around
+ * them, pale, the least and the most of the finer bins in each.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {import('./painted.js').Ground} ground
+ * @param {LinesData} data
+ */
+function paintSteps(pen, { x, y }, { times, width, series }) {
+    const ratio = window.devicePixelRatio;
+    for (const { layer, values, band } of series) {
+        pen.strokeStyle = pen.fillStyle = resolved(layer.color);
+        pen.lineWidth = 1.5 * ratio;
+        pen.setLineDash(layer.hatched ? [4 * ratio, 2 * ratio] : []);
+        pen.globalAlpha = 0.2;
+        for (const [index, [least, most]] of (band ?? []).entries()) {
+            const from = x(times[index]);
+            pen.fillRect(from, y(most), x(times[index] + width) - from, y(least) - y(most));
+        }
+        pen.globalAlpha = 1;
+        pen.beginPath();
+        let end = NaN; /* of the bin before, where it has a value */
+        for (const [index, value] of values.entries()) {
+            if (value === null) continue;
+            const time = times[index],
+                from = x(time);
+            if (Math.abs(time - end) < width / 2) pen.lineTo(from, y(value));
+            else pen.moveTo(from, y(value));
+            end = time + width;
+            pen.lineTo(x(end), y(value));
+        }
+        pen.stroke();
+    }
 }
 
 /**
@@ -153,7 +166,7 @@ function tip(data, [x]) {
     const index = data.times.findLastIndex((time) => time <= x);
     if (index < 0) return null;
     const rows = data.series
-        .map((series) => ({ series, number: series.values[index] ?? null }))
+        .map((series) => ({ series, number: series.values[index] ?? null, band: series.band?.[index] }))
         .filter((row) => row.number !== null);
     if (data.stacked) rows.reverse();
     const total = rows.reduce((sum, row) => sum + row.number, 0);
@@ -174,6 +187,7 @@ function tip(data, [x]) {
                         {},
                         h('th', {}, swatch(row.series.layer), row.series.name),
                         h('td', {}, text(row.number, data.unit)),
+                        row.band && h('td', {}, row.band.map((value) => text(value, data.unit)).join(' \u2013 ')),
                     ),
                 ),
                 data.stacked &&

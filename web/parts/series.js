@@ -4,6 +4,7 @@ import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { plural, text } from '../format.js';
 import { go } from '../state.js';
+import { bandOf } from './band.js';
 import { chartCard } from './chart_card.js';
 import { isCompatible } from './control_bar.js';
 import { legend, toggled } from './legend.js';
@@ -17,14 +18,15 @@ const METRICS = [
     { key: 'busy', label: 'Wall time', unit: 's' },
     { key: 'count', compatible: 'count_sum', label: 'Events', unit: 'count', adds: true },
     { key: 'size', compatible: 'size_sum', label: 'Bytes', unit: 'B', adds: true },
-    { key: 'bw', compatible: 'bw_mean', label: 'Bandwidth per call', unit: 'B/s' },
-    { key: 'bw_busy', label: 'Bandwidth of the job', unit: 'B/s' },
-    { key: 'ops', compatible: 'ops_mean', label: 'Calls per second of call time', unit: '1/s' },
+    { key: 'bw', compatible: 'bw_mean', label: 'Bandwidth per call', unit: 'B/s', rate: true },
+    { key: 'bw_busy', label: 'Bandwidth of the job', unit: 'B/s', rate: true },
+    { key: 'ops', compatible: 'ops_mean', label: 'Calls per second of call time', unit: '1/s', rate: true },
 ];
 
 /* Areas have no more bins than a screen has pixels; lines are thinned while they are drawn, by their extremes. */
 const MOST_AREAS = 1500,
-    MOST_POINTS = 20000;
+    MOST_POINTS = 20000,
+    FINER = 10; /* bins in a bin, whose least and most are shown */
 
 /** The series card of a trace page. */
 export function seriesCard() {
@@ -55,11 +57,19 @@ export function seriesCard() {
                 granularity,
                 max_points: stacked ? MOST_AREAS : MOST_POINTS,
             };
+        const finer = { ...parameters, granularity: Number((granularity / FINER).toPrecision(6)) },
+            banded = !stacked && !isCompatible(place) && granularity >= FINER * 1e-6;
+        const ask = async (signal) => {
+            const [answer, fine] = await Promise.all(
+                (banded ? [parameters, finer] : [parameters]).map((one) => getOf(trace, path, one, signal)),
+            );
+            return { ...answer, fine };
+        };
         card.update({
             what: `Computing ${metric.label.toLowerCase()} of ${present.size} layers`,
             path,
             parameters,
-            load: (signal) => getOf(trace, path, parameters, signal),
+            load: (signal) => ask(signal),
             file: `${trace.name}-${metric.key}`,
             tools: tools(offered, metric, stacked),
             above: legend(
@@ -68,7 +78,7 @@ export function seriesCard() {
                 (name, alone) => choose(name, alone, shown, view, stacked),
             ),
             note: (answer) =>
-                `in bins of ${text(answer.granularity ?? granularity, 's')}; drag to choose a time range`,
+                `in bins of ${text(answer.granularity ?? granularity, 's')}${answer.fine ? `, pale: the least and the most of bins of ${text(answer.fine.granularity, 's')}` : ''}; drag to choose a time range`,
             draw: (answer) =>
                 present.size === 0
                     ? null
@@ -93,6 +103,7 @@ function dataOf(answer, layers, metric, columnFor, stacked, granularity, ranks) 
         name: layer.name,
         layer,
         values: columnOf(answer, columnFor(layer)) ?? [],
+        band: answer.fine && bandOf(answer, answer.fine, columnFor(layer), { finer: FINER, rate: metric.rate }),
     }));
     const width = answer.granularity ?? granularity;
     return {

@@ -8,6 +8,7 @@ import { value } from '../format.js';
 import { GRID, tip, tooltip, valueAxis } from './axes.js';
 import { SCORES } from './metrics.js';
 import { resolved } from './palette.js';
+import { dot, line, shapes } from './strokes.js';
 import { chartTable } from './table.js';
 
 /**
@@ -52,26 +53,25 @@ function option(data) {
                 ),
         ),
         series: [
-            {
-                type: 'line',
-                data: [
-                    [0, 0],
-                    [1, 1],
+            shapes(
+                [[0, 0]],
+                (coord) => [
+                    line([coord([0, 0]), coord([1, 1])], { stroke: resolved('var(--line-strong)'), lineDash: [4, 4] }),
                 ],
-                symbol: 'none',
-                silent: true,
-                lineStyle: { color: resolved('var(--line-strong)'), width: 1, type: [4, 4] },
-            },
-            ...stretches(data.rows).map(({ score, points }) => ({
-                type: 'line',
-                data: points,
-                symbol: 'circle',
-                symbolSize: data.rows.length > 400 ? 3 : 6,
-                cursor: data.onPick ? 'pointer' : 'default',
-                color: resolved(`var(--score-${score})`),
-                lineStyle: { width: 2.5 },
-                emphasis: { disabled: true },
-            })),
+                { silent: true },
+            ),
+            ...stretches(data.rows).map(({ score, points }) => {
+                const color = resolved(`var(--score-${score})`),
+                    radius = data.rows.length > 400 ? 1.5 : 3;
+                const draw = (coord, at) => {
+                    const place = coord(points[at].value);
+                    return [
+                        at > 0 && line([coord(points[at - 1].value), place], { stroke: color, lineWidth: 2.5 }),
+                        points[at].row && dot(place, radius, { fill: color }),
+                    ];
+                };
+                return shapes(points, draw, { cursor: data.onPick ? 'pointer' : 'default' });
+            }),
         ],
     };
 }
@@ -84,7 +84,7 @@ function stretches(rows) {
         time = 0;
     for (const [index, row] of rows.entries()) {
         if (all.length === 0 || all[all.length - 1].score !== row.score)
-            all.push({ score: row.score, points: [{ value: [calls, time], symbol: 'none' }] });
+            all.push({ score: row.score, points: [{ value: [calls, time] }] });
         calls += row.calls;
         time += row.time;
         all[all.length - 1].points.push({ value: [calls, time], row, index });
