@@ -50,6 +50,7 @@ static size_t count_newlines_sse2(const char *bytes, size_t size)
     while (i + 16 <= size) {
         const size_t end = STA_MIN(size - 15, i + 255 * 16);
         __m128i counts = _mm_setzero_si128();
+#pragma GCC unroll 8
         for (; i < end; i += 16) {
             __m128i block = _mm_loadu_si128((const __m128i *)(bytes + i));
             counts = _mm_sub_epi8(counts, _mm_cmpeq_epi8(block, newline));

@@ -12,6 +12,8 @@
 
 #define CHUNK_BYTES ((size_t)2 << 20)
 #define LARGE_CHUNK ((size_t)8 << 20)
+#define READ_BYTES ((size_t)512 << 10) /* at once: they are still in the cache when their lines are counted  \
+                                        */
 #define NO_LIMIT ((uint64_t)INT64_MAX)
 
 static const char WHAT[] = "the text that a trace's file is read into";
@@ -73,6 +75,7 @@ static int take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk,
     if (chunker->carry_size > 0)
         memcpy(chunk->bytes, chunker->carry, chunker->carry_size);
     chunk->size = chunker->carry_size;
+    chunk->newlines = 0; /* what is carried over is the beginning of a line */
     chunker->carry_size = 0;
     return STA_OK;
 }
@@ -98,6 +101,7 @@ static void cut_at_limit(struct sta_chunker *chunker, struct sta_chunk_text *chu
              (unsigned long long)chunker->limit);
     chunker->passed_limit = true;
     chunk->size--;
+    chunk->newlines -= chunk->bytes[chunk->size] == '\n';
 }
 
 /* Reads until the chunk is full or the source ends.  One byte more than the limit is asked for, to see
@@ -107,9 +111,11 @@ static void fill(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
     while (chunker->bytes != NULL && chunk->size < chunk->wanted) {
         size_t got;
         uint64_t left = chunker->limit + 1 - (chunker->next_offset + chunk->size);
-        enum sta_bytes_state state =
-            chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
-                                 (size_t)STA_MIN(chunk->wanted - chunk->size, left), &got);
+        size_t room = STA_MIN(chunk->wanted - chunk->size, READ_BYTES);
+        enum sta_bytes_state state = chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
+                                                          (size_t)STA_MIN(room, left), &got);
+        if (chunker->framing == STA_FRAMING_LINES)
+            chunk->newlines += sta_byte_kernels()->count_newlines(chunk->bytes + chunk->size, got);
         chunk->size += got;
         chunker->consumed = chunker->bytes->consumed;
         if (got > 0)
@@ -130,6 +136,7 @@ static bool skip_long_line(struct sta_chunker *chunker, struct sta_chunk_text *c
     chunk->size -= dropped;
     chunker->next_offset += dropped;
     chunker->next_line += newline != NULL;
+    chunk->newlines -= newline != NULL;
     chunker->skipping = newline == NULL;
     return newline != NULL;
 }
@@ -264,7 +271,7 @@ static bool next_lines(struct sta_chunker *chunker, struct sta_chunk_text *chunk
     chunk->unended = chunker->bytes == NULL && chunk->size > 0 && chunk->bytes[chunk->size - 1] != '\n';
     chunk->first_line = chunker->next_line;
     chunk->offset = chunker->next_offset;
-    chunker->next_line += sta_byte_kernels()->count_newlines(chunk->bytes, chunk->size);
+    chunker->next_line += chunk->newlines;
     chunker->next_offset += chunk->size;
     return true;
 }

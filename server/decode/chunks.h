@@ -28,6 +28,7 @@ struct sta_chunk_text {
                     end */
     size_t size, capacity;
     size_t wanted;               /* bytes to read up to */
+    size_t newlines;             /* among them */
     uint64_t first_line;         /* from 1 */
     uint64_t offset;             /* in the decompressed source */
     bool unended;                /* its last line is the source's and has no '\n' */
