@@ -13,6 +13,7 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 #include "common/number.h"
+#include "decode/template_path.h"
 
 #define VALUE_CACHES 64               /* keys whose texts are remembered; a cache is some 40 KiB */
 #define TOGETHER 64                   /* texts of a key that are interned at once */
@@ -220,21 +221,43 @@ static __attribute__((noinline)) void add_other(struct sta_arg_values *args, con
     args->columns[column].kinds |= (uint8_t)(1u << kind);
 }
 
+static inline void add_int(struct sta_args_column *column, uint32_t row, int64_t integer)
+{
+    const uint32_t at = add_row(column, row);
+    column->values[at].integer = integer;
+}
+
+static inline void add_value(struct sta_arg_values *args, struct sta_batch *batch, uint32_t column,
+                             const struct sta_json_value *value)
+{
+    if (value->kind == STA_JSON_INT)
+        add_int(&batch->args[column], batch->count, value->integer);
+    else
+        add_other(args, batch, column, value);
+}
+
 void sta_arg_values_add(struct sta_arg_values *args, struct sta_batch *batch,
                         const struct sta_record_arg *record_args, const struct sta_stored_arg *stored,
                         unsigned count)
 {
+    for (unsigned i = 0; i < count; i++)
+        add_value(args, batch, stored[i].column, &record_args[stored[i].arg].value);
+}
+
+void sta_arg_values_add_path(struct sta_arg_values *args, struct sta_batch *batch,
+                             const struct sta_template_path *path)
+{
+    const uint64_t plain = path->plain & ~path->others;
     struct sta_args_column *columns = batch->args;
     const uint32_t row = batch->count;
-    for (unsigned i = 0; i < count; i++) {
-        const struct sta_json_value *value = &record_args[stored[i].arg].value;
-        struct sta_args_column *column = &columns[stored[i].column];
-        if (value->kind != STA_JSON_INT) {
-            add_other(args, batch, stored[i].column, value);
-            continue;
+    for (unsigned i = 0; i < path->stored_count; i++) {
+        const struct sta_stored_arg stored = path->stored[i];
+        if (plain >> stored.arg & 1) {
+            add_int(&columns[stored.column], row, path->steps[stored.arg].integer);
+        } else {
+            const struct sta_json_value value = sta_path_value(path, stored.arg);
+            add_value(args, batch, stored.column, &value);
         }
-        const uint32_t at = add_row(column, row);
-        column->values[at].integer = value->integer;
     }
 }
 

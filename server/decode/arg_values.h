@@ -5,6 +5,7 @@
 #include "common/event.h"
 #include "decode/record.h"
 
+struct sta_template_path;
 struct sta_arg_values; /* one thread's: recent texts of each key, columns of the batch */
 
 struct sta_arg_values *sta_arg_values_create(struct sta_tables *tables);
@@ -19,6 +20,9 @@ uint32_t sta_arg_values_column(struct sta_arg_values *args, struct sta_batch *ba
 void sta_arg_values_add(struct sta_arg_values *args, struct sta_batch *batch,
                         const struct sta_record_arg *record_args, const struct sta_stored_arg *stored,
                         unsigned count);
+/** The same of the last line of a path. */
+void sta_arg_values_add_path(struct sta_arg_values *args, struct sta_batch *batch,
+                             const struct sta_template_path *path);
 /** After the last: sets the codes that are missing, and notes in the tables which kinds of values there are.
  */
 void sta_arg_values_end(struct sta_arg_values *args, const struct sta_batch *batch);

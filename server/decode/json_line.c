@@ -27,6 +27,7 @@ void sta_record_clear(struct sta_record *record)
     record->unstored = 0;
     record->repaired = false;
     record->plan = NULL;
+    record->path = NULL;
 }
 
 void sta_record_fini(struct sta_record *record)

@@ -12,6 +12,7 @@
 #include "decode/json_line.h"
 #include "decode/rows.h"
 #include "decode/template.h"
+#include "decode/template_path.h"
 
 #define NOTE_CHARACTERS 200
 
@@ -152,8 +153,15 @@ static const char *read_object(struct sta_line_scanner *scanner, const char *at,
 static void take_object(struct scan *scan, const struct line *line)
 {
     struct sta_ledger_counts *counts = &scan->outcome->counts;
-    const struct sta_record *record = &scan->scanner->record;
+    struct sta_record *record = &scan->scanner->record;
     const char *reason = NULL;
+    if (record->path != NULL) {
+        if (sta_rows_add_path(scan->scanner->rows, record->path, scan->batch)) {
+            counts->events++;
+            return;
+        }
+        sta_template_path_fill(record->path, record);
+    }
     switch (sta_rows_add(scan->scanner->rows, record, line->number, scan->batch, &reason)) {
     case STA_RECORD_EVENT:
         counts->events++;

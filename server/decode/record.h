@@ -85,6 +85,8 @@ struct sta_time {
     uint16_t ns;
 };
 
+struct sta_template_path;
+
 struct sta_record {
     struct sta_json_value fields[STA_FIELD_COUNT + 1]; /* the last is of all that are ignored */
     struct sta_record_arg *args;                       /* each key once */
@@ -92,6 +94,8 @@ struct sta_record {
     /* Where the template's plan is kept; NULL: it is not known.  The fields name, cat and ph of an
      * event whose plan is known are not filled. */
     struct sta_event_plan *plan;
+    struct sta_template_path
+        *path;  /* that the line followed: its values are there, and only there; else NULL */
     bool timed; /* ts and dur are here, and not among the fields */
     struct sta_time ts, dur;
     uint64_t unstored; /* args whose key is past the limit, or that are nested too deep */

@@ -13,6 +13,7 @@
 #include "common/number.h"
 #include "decode/arg_values.h"
 #include "decode/json_text.h"
+#include "decode/template_path.h"
 
 #define NAME_ROOM 512 /* longest category that is lower-cased without allocating */
 #define THREADS 1024  /* remembered; a power of two */
@@ -169,18 +170,24 @@ other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *c
 }
 
 /* @last: the last hash among the references of this cache */
-static inline uint32_t reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
-                                      struct last_value *last, const struct sta_record *record,
-                                      struct sta_referring_arg referring)
+static uint32_t value_reference(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
+                                struct last_value *last, const struct sta_json_value *value,
+                                enum sta_reference kind)
 {
-    if (referring.arg == STA_NO_ARG)
-        return STA_NO_CODE;
-    const struct sta_json_value *value = &record->args[referring.arg].value;
     bool as_is = value->kind == STA_JSON_BIG || value->kind == STA_JSON_STRING;
-    bool hash = as_is && referring.kind == STA_REFERENCE_HASH;
+    bool hash = as_is && kind == STA_REFERENCE_HASH;
     return hash && remembers(last, value->text, value->length)
                ? last->code
-               : other_reference_code(rows, cache, last, value, referring.kind);
+               : other_reference_code(rows, cache, last, value, kind);
+}
+
+static uint32_t reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
+                               struct last_value *last, const struct sta_record *record,
+                               struct sta_referring_arg referring)
+{
+    return referring.arg == STA_NO_ARG
+               ? STA_NO_CODE
+               : value_reference(rows, cache, last, &record->args[referring.arg].value, referring.kind);
 }
 
 static __attribute__((noinline)) int64_t unusual_id(const struct sta_json_value *value)
@@ -369,6 +376,53 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
     add_args(rows, record, plan, batch);
     batch->count++;
     return STA_RECORD_EVENT;
+}
+
+/* ---- events of a path */
+
+/* Times and ids are plain integers; file and host are there. */
+static bool is_usual(const struct sta_template_path *path)
+{
+    const struct sta_template_step *steps = path->steps;
+    const int64_t ts = steps[path->ts].integer, dur = steps[path->dur].integer;
+    return (path->others & path->usual) == 0 && ts <= STA_TIME_LIMIT && dur <= STA_TIME_LIMIT &&
+           ts + dur < STA_TIME_LIMIT;
+}
+
+static inline uint32_t path_reference(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
+                                      struct last_value *last, const struct sta_template_path *path,
+                                      unsigned step, enum sta_reference kind)
+{
+    if (step == STA_NO_STEP)
+        return STA_NO_CODE;
+    const struct sta_template_step *of = &path->steps[step];
+    if (path->hashes >> step & 1 && !sta_path_has_other(path, step) &&
+        remembers(last, of->text, of->predicted))
+        return last->code;
+    const struct sta_json_value value = sta_path_value(path, step);
+    return value_reference(rows, cache, last, &value, kind);
+}
+
+bool sta_rows_add_path(struct sta_rows *rows, const struct sta_template_path *path, struct sta_batch *batch)
+{
+    const struct sta_template_step *steps = path->steps;
+    if (!is_usual(path))
+        return false;
+    if (batch->count == batch->capacity)
+        sta_batch_reserve(batch, batch->count + 1);
+    const uint32_t row = batch->count;
+    set_times(batch, (struct sta_time){.us = steps[path->ts].integer},
+              (struct sta_time){.us = steps[path->dur].integer});
+    batch->name[row] = path->name;
+    batch->cat[row] = path->cat;
+    batch->file[row] =
+        path_reference(rows, &rows->file_refs, &rows->last_file, path, path->file, path->file_kind);
+    const uint32_t host =
+        path_reference(rows, &rows->host_refs, &rows->last_host, path, path->host, path->host_kind);
+    batch->thread[row] = thread_code(rows, steps[path->pid].integer, steps[path->tid].integer, host);
+    sta_arg_values_add_path(rows->args, batch, path);
+    batch->count++;
+    return true;
 }
 
 /* ---- metadata */

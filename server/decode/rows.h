@@ -32,6 +32,10 @@ void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch);
 enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_record *record, uint64_t line,
                                    struct sta_batch *batch, const char **reason);
 
+/** The same of a line that followed a path.  Return: false, and nothing is done, when it is not as most: then
+ * the record is to be filled. */
+bool sta_rows_add_path(struct sta_rows *rows, const struct sta_template_path *path, struct sta_batch *batch);
+
 enum sta_time_fault { STA_TIME_GOOD, STA_TIME_MISSING, STA_TIME_NO_NUMBER, STA_TIME_OUT_OF_RANGE };
 
 static inline enum sta_time_fault sta_time_whole(int64_t us, struct sta_time *time)

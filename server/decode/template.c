@@ -16,6 +16,7 @@
 
 static void forget(struct sta_templates *templates)
 {
+    sta_template_free_paths(templates);
     memset(&templates->nodes[0], 0, sizeof templates->nodes[0]);
     memset(templates->predictors, 0, WITH_PREDICTORS * sizeof *templates->predictors);
     templates->count = 1;
@@ -42,6 +43,7 @@ void sta_templates_destroy(struct sta_templates *templates)
 {
     if (templates == NULL)
         return;
+    sta_template_free_paths(templates);
     free(templates->block);
     free(templates->predictors);
     free(templates);
@@ -50,13 +52,18 @@ void sta_templates_destroy(struct sta_templates *templates)
 const char *sta_templates_match(struct sta_templates *templates, const char *at, struct sta_record *record)
 {
     STA_GROW(record->args, record->arg_capacity, (size_t)STA_LAYOUT_ITEMS);
-    return templates->match(templates->nodes, at, record);
+    return templates->match(templates, at, record);
 }
 
 #define NONE UINT64_MAX
-const uint64_t sta_template_least[33] = {NONE, 0,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
-                                         1e10, 1e11, 1e12, 1e13, 1e14, 1e15, NONE, NONE, NONE, NONE, NONE,
-                                         NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
+#define EIGHT(value) value, value, value, value, value, value, value, value
+const struct sta_digit_tables sta_digit_tables = {
+    .zeros = {EIGHT('0'), EIGHT('0'), EIGHT('0'), EIGHT('0')},
+    .nines = {EIGHT(9), EIGHT(9), EIGHT(9), EIGHT(9)},
+    .to_the_end = {EIGHT(-1), EIGHT(-1), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+    .least = {NONE, 0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+              EIGHT(NONE), EIGHT(NONE)},
+};
 
 const char *sta_template_bare_value(const char *at, struct sta_json_value *value)
 {
@@ -123,6 +130,7 @@ static struct sta_template_node *add_child(struct sta_templates *templates, stru
     while (*link != NULL && (*link)->length >= wanted->length)
         link = &(*link)->next_sibling;
     *added = *wanted;
+    added->parent = parent;
     added->next_sibling = *link;
     *link = added;
     parent->shared =
@@ -180,7 +188,7 @@ static bool make_node(const struct sta_line_layout *layout, const char *begin, s
         return false;
     node->length = (uint8_t)(end - begin);
     memcpy(node->fragment, begin, node->length);
-    node->mask = node->length >= 32 ? UINT32_MAX : (1u << node->length) - 1;
+    node->mask = sta_template_mask(node->length);
     if (*item < layout->count) {
         node->kind = kind_of(&layout->items[*item]);
         node->field = (uint8_t)layout->items[*item].field;

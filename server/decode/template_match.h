@@ -2,10 +2,11 @@
  *
  * The includer defines, for its set:
  *   has_fragment(node, at)        whether the text is the node's fragment
+ *   has_piece(step, at)           the same of a step
  *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
- *   digits(at, &value)            how many digits there are; *value if no more than 16, and any number above
+ *   digits(tables, at, &value)    how many digits there are; *value if no more than 16, and any number above
  *                                 is as good as another
- *   count_digits(at)              how many digits there are; any number above 24 is as good as another
+ *   count_digits(tables, at)      how many digits there are; any number above 24 is as good as another
  * and the name of the function, STA_TEMPLATE_MATCH. */
 #include "decode/template_trie.h"
 
@@ -49,45 +50,48 @@ static inline struct sta_template_node *child_for(struct sta_template_node *pare
                                                               : search_children(parent, at, predictor);
 }
 
-static inline const char *take_int(struct sta_json_value *value, const char *at, unsigned length,
+static inline const char *take_int(struct sta_json_value *value, const char *at, size_t length,
                                    int64_t integer)
 {
     value->kind = STA_JSON_INT;
     value->text = at;
-    value->length = length;
+    value->length = (uint32_t)length;
     value->integer = integer;
     return at + length;
 }
 
 /* An integer that is no plain one: with a sign, very long, or wrong. */
-static __attribute__((noinline)) const char *match_rare_int(const char *at, struct sta_json_value *value)
+static __attribute__((noinline)) const char *match_rare_int(const struct sta_digit_tables *tables,
+                                                            const char *at, struct sta_json_value *value)
 {
     uint64_t sum = 0;
-    unsigned count = *at == '-' ? digits(at + 1, &sum) : 0;
-    if (sum < sta_template_least[count])
+    size_t count = *at == '-' ? digits(tables, at + 1, &sum) : 0;
+    if (sum < tables->least[count])
         return sta_template_bare_value(at, value);
     return take_int(value, at, count + 1, -(int64_t)sum);
 }
 
 /* An integer of up to 16 digits.  A point or an exponent behind it fails the next fragment. */
-static inline const char *match_int(const char *at, struct sta_json_value *value)
+static inline const char *match_int(const struct sta_digit_tables *tables, const char *at,
+                                    struct sta_json_value *value)
 {
     uint64_t sum;
-    unsigned count = digits(at, &sum);
-    if (sum < sta_template_least[count])
-        return match_rare_int(at, value);
+    size_t count = digits(tables, at, &sum);
+    if (sum < tables->least[count])
+        return match_rare_int(tables, at, value);
     return take_int(value, at, count, (int64_t)sum);
 }
 
 /* A hash is a text, whatever its digits stand for. */
-static inline const char *match_hash(const char *at, struct sta_json_value *value)
+static inline const char *match_hash(const struct sta_digit_tables *tables, const char *at,
+                                     struct sta_json_value *value)
 {
-    unsigned count = count_digits(at);
+    size_t count = count_digits(tables, at);
     if (count - 1 >= 24 || *at == '0')
         return sta_template_bare_value(at, value);
     value->kind = STA_JSON_BIG;
     value->text = at;
-    value->length = count;
+    value->length = (uint32_t)count;
     return at + count;
 }
 
@@ -106,6 +110,7 @@ static inline void begin_record(struct sta_record *record)
         record->fields[field].kind = STA_JSON_ABSENT;
     record->unstored = 0;
     record->repaired = false;
+    record->path = NULL;
 }
 
 /* Where a node with constants was met. */
@@ -135,55 +140,116 @@ static inline void end_record(struct sta_template_node *end, const struct mark *
 }
 
 /* Digits in quotes mean what they mean without; any other text is itself. */
-static inline const char *match_numeral(const char *at, struct sta_json_value *value)
+static inline const char *match_numeral(const struct sta_digit_tables *tables, const char *at,
+                                        struct sta_json_value *value)
 {
     uint64_t sum;
-    unsigned count = digits(at, &sum);
-    if (sum < sta_template_least[count] || at[count] != '"')
+    size_t count = digits(tables, at, &sum);
+    if (sum < tables->least[count] || at[count] != '"')
         return match_string(at, value);
     return take_int(value, at, count, (int64_t)sum);
 }
 
-static inline const char *match_value(const struct sta_template_node *node, const char *at,
-                                      struct sta_json_value *value)
+static inline const char *match_value(const struct sta_digit_tables *tables, enum sta_template_kind kind,
+                                      const char *at, struct sta_json_value *value)
 {
-    if (node->kind == STA_TEMPLATE_INT)
-        return match_int(at, value);
-    if (node->kind == STA_TEMPLATE_HASH)
-        return match_hash(at, value);
-    if (node->kind == STA_TEMPLATE_NUMERAL)
-        return match_numeral(at, value);
-    return node->kind == STA_TEMPLATE_STRING ? match_string(at, value) : sta_template_bare_value(at, value);
+    if (kind == STA_TEMPLATE_INT)
+        return match_int(tables, at, value);
+    if (kind == STA_TEMPLATE_HASH)
+        return match_hash(tables, at, value);
+    if (kind == STA_TEMPLATE_NUMERAL)
+        return match_numeral(tables, at, value);
+    return kind == STA_TEMPLATE_STRING ? match_string(at, value) : sta_template_bare_value(at, value);
 }
 
-/* What follows a value: @behind.  Most values are as long as the one before; then the processor is given this
- * place as the sum of two known numbers, which it has long before it has found the value's end, and goes on
- * with the next values meanwhile. */
-static inline const char *predicted_length(struct sta_template_node *node, const char *at, const char *behind)
+/* What follows a value of @found bytes.  Most values are as long as the one before; then the processor is
+ * given this place as the sum of two known numbers, which it has long before it has found the value's end,
+ * and goes on with the next values meanwhile. */
+static inline const char *predicted_length(uint16_t *last, const char *at, size_t found)
 {
-    size_t predicted = node->predicted;
-    size_t found = (size_t)(behind - at);
+    size_t predicted = *last;
     bool same = found == predicted;
-    __asm__("" : "+r"(predicted)); /* or the compiler would return @behind, being the same */
-    if (same)
+    __asm__("" : "+r"(predicted)); /* or the compiler would add what was found, being the same */
+    if (__builtin_expect(same, 1))
         return at + predicted;
-    node->predicted = (uint16_t)found;
-    return behind;
+    *last = (uint16_t)found;
+    return at + found;
 }
 
-const char *STA_TEMPLATE_MATCH(struct sta_template_node *node, const char *at, struct sta_record *record)
+/* A value that is neither a plain integer nor a hash.  Return: its length; SIZE_MAX when it is none. */
+static __attribute__((noinline)) size_t match_other(struct sta_template_path *path, unsigned step,
+                                                    const char *at)
 {
+    path->others |= UINT64_C(1) << step;
+    const char *behind = match_value(&sta_digit_tables, path->steps[step].otherwise, at, &path->other[step]);
+    return behind != NULL ? (size_t)(behind - at) : SIZE_MAX;
+}
+
+/* Return: what follows the value of a step; NULL when it has none. */
+static inline const char *follow_value(const struct sta_digit_tables *tables, struct sta_template_path *path,
+                                       struct sta_template_step *step, const char *at)
+{
+    uint64_t sum;
+    size_t length = 0;
+    if (__builtin_expect(step->kind == STA_TEMPLATE_INT, 1)) {
+        length = digits(tables, at, &sum);
+        step->integer = (int64_t)sum;
+        length = sum >= tables->least[length] ? length : 0;
+    } else if (step->kind == STA_TEMPLATE_PIECE) {
+        return at;
+    } else if (step->kind == STA_TEMPLATE_HASH) {
+        length = count_digits(tables, at);
+        length = length <= 24 && *at != '0' ? length : 0;
+    }
+    step->text = at;
+    if (__builtin_expect(length == 0, 0))
+        length = match_other(path, (unsigned)(step - path->steps), at);
+    return length == SIZE_MAX ? NULL : predicted_length(&step->predicted, at, length);
+}
+
+/* What follows the name in a line whose path is known.  Return: what follows the object; NULL when it is
+ * another line. */
+static const char *follow_path(struct sta_template_path *path, const char *at)
+{
+    const struct sta_digit_tables *tables = sta_load_digit_tables();
+    struct sta_template_step *step = path->steps;
+    path->others = 0;
+    for (;; step += step->next) {
+        at = follow_value(tables, path, step, at);
+        if (__builtin_expect(at == NULL || !has_piece(step, at), 0))
+            return NULL;
+        at += step->length;
+        if (step->next == 0)
+            break;
+    }
+    if (--path->lines == 0)
+        sta_template_look(path);
+    return at;
+}
+
+const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, struct sta_record *record)
+{
+    const struct sta_digit_tables *tables = sta_load_digit_tables();
+    struct sta_template_node *node = templates->nodes;
     struct sta_record_arg *arg = record->args;
     struct mark marks[STA_TEMPLATE_CONSTANTS]; /* enough: no path has a field twice */
     unsigned mark_count = 0;
     begin_record(record);
     while ((node = child_for(node, at)) != NULL) {
+        if (node->path != NULL) {
+            const char *behind = follow_path(node->path, at + node->length);
+            record->path = behind != NULL ? node->path : NULL;
+            if (behind != NULL)
+                return behind;
+            sta_template_doubt(node);
+        }
         if (node->constant_count > 0)
             marks[mark_count++] = (struct mark){node, at};
         at += node->length;
         if (node->kind == STA_TEMPLATE_END) {
             record->arg_count = (size_t)(arg - record->args);
             end_record(node, marks, mark_count, record);
+            sta_template_expect(templates, node);
             return at;
         }
         struct sta_json_value *value = &record->fields[node->field];
@@ -191,10 +257,10 @@ const char *STA_TEMPLATE_MATCH(struct sta_template_node *node, const char *at, s
             arg->key = node->key;
             value = &arg++->value;
         }
-        const char *behind = match_value(node, at, value);
+        const char *behind = match_value(tables, node->kind, at, value);
         if (behind == NULL)
             return NULL;
-        at = predicted_length(node, at, behind);
+        at = predicted_length(&node->predicted, at, (size_t)(behind - at));
     }
     return NULL;
 }

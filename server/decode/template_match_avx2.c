@@ -27,6 +27,11 @@ static inline bool has_fragment(const struct sta_template_node *node, const char
     return (~equal_bytes(at, node->fragment) & node->mask) == 0 && (node->length <= 32 || has_rest(node, at));
 }
 
+static inline bool has_piece(const struct sta_template_step *step, const char *at)
+{
+    return (~equal_bytes(at, step->fragment) & step->mask) == 0;
+}
+
 /* As signed bytes, control characters and all that is not ASCII are below 0x20: one comparison finds both. */
 static inline const char *string_stop(const char *at)
 {
@@ -44,31 +49,34 @@ static inline const char *string_stop(const char *at)
     }
 }
 
-static inline uint32_t not_digits(__m256i block)
+static inline __m256i digit_values(const struct sta_digit_tables *tables, const char *at)
 {
-    __m256i are_digits = _mm256_cmpeq_epi8(_mm256_min_epu8(block, _mm256_set1_epi8(9)), block);
-    return ~(uint32_t)_mm256_movemask_epi8(are_digits);
+    return _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at),
+                           _mm256_load_si256((const __m256i *)tables->zeros));
 }
 
-static inline unsigned count_digits(const char *at)
+static inline size_t leading_digits(const struct sta_digit_tables *tables, __m256i values)
 {
-    __m256i block = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at), _mm256_set1_epi8('0'));
-    return _tzcnt_u32(not_digits(block));
+    __m256i most = _mm256_min_epu8(values, _mm256_load_si256((const __m256i *)tables->nines));
+    return _tzcnt_u32(~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(most, values)));
+}
+
+static inline size_t count_digits(const struct sta_digit_tables *tables, const char *at)
+{
+    return leading_digits(tables, digit_values(tables, at));
 }
 
 /* All digits at once, however many there are: they are moved to the vector's end, zeros before them, and then
  * added up as pairs, fours, eights. */
-static inline unsigned digits(const char *at, uint64_t *value)
+static inline size_t digits(const struct sta_digit_tables *tables, const char *at, uint64_t *value)
 {
-    static const int8_t to_the_end[48] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                          0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
     const __m128i pairs = _mm_set1_epi16(1 << 8 | 10);
     const __m128i fours = _mm_set1_epi32(1 << 16 | 100);
     const __m128i eights = _mm_set1_epi32(1 << 16 | 10000);
-    __m256i whole = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at), _mm256_set1_epi8('0'));
-    unsigned count = _tzcnt_u32(not_digits(whole));
+    __m256i whole = digit_values(tables, at);
+    size_t count = leading_digits(tables, whole);
     __m128i block = _mm_shuffle_epi8(_mm256_castsi256_si128(whole),
-                                     _mm_loadu_si128((const __m128i *)(to_the_end + count)));
+                                     _mm_loadu_si128((const __m128i *)(tables->to_the_end + count)));
     block = _mm_madd_epi16(_mm_maddubs_epi16(block, pairs), fours);
     block = _mm_madd_epi16(_mm_packus_epi32(block, block), eights);
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(block);

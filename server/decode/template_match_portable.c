@@ -8,6 +8,11 @@ static inline bool has_fragment(const struct sta_template_node *node, const char
     return memcmp(at, node->fragment, node->length) == 0;
 }
 
+static inline bool has_piece(const struct sta_template_step *step, const char *at)
+{
+    return memcmp(at, step->fragment, step->length) == 0;
+}
+
 static inline const char *string_stop(const char *at)
 {
     while (*at != '"' && *at != '\\' && *at >= 0x20 && (unsigned char)*at < 0x80)
@@ -43,10 +48,10 @@ static inline uint64_t digits_value(uint64_t word, unsigned count)
     return (word & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
 }
 
-static inline unsigned digits(const char *at, uint64_t *value)
+static inline size_t digits(const struct sta_digit_tables *tables, const char *at, uint64_t *value)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    unsigned total = 0;
+    size_t total = 0;
     *value = 0;
     for (int words = 0; words < 3; words++) {
         uint64_t word = eight_bytes(at + total);
@@ -60,9 +65,9 @@ static inline unsigned digits(const char *at, uint64_t *value)
     return total;
 }
 
-static inline unsigned count_digits(const char *at)
+static inline size_t count_digits(const struct sta_digit_tables *tables, const char *at)
 {
-    unsigned count = 0;
+    size_t count = 0;
     while (count < 32 && at[count] >= '0' && at[count] <= '9')
         count++;
     return count;

@@ -16,19 +16,11 @@
 
 #include "decode/record.h"
 #include "decode/template.h"
+#include "decode/template_path.h"
 
 #define STA_TEMPLATE_FRAGMENT 96   /* longest fragment: a multiple of a vector */
 #define STA_TEMPLATE_CONSTANTS 3   /* texts inside one fragment */
 #define STA_TEMPLATE_PREDICTORS 64 /* of a node with many children; a power of two */
-
-enum sta_template_kind {
-    STA_TEMPLATE_END,    /* the fragment ends the object */
-    STA_TEMPLATE_INT,    /* an integer: nothing else was seen yet */
-    STA_TEMPLATE_BARE,   /* any number, true, false or null */
-    STA_TEMPLATE_HASH,   /* an integer of which only the text is wanted */
-    STA_TEMPLATE_STRING, /* the fragment ends with the opening quote */
-    STA_TEMPLATE_NUMERAL /* the same, where a string of digits was seen first */
-};
 
 /* A text that is part of the fragment. */
 struct sta_template_constant {
@@ -49,9 +41,13 @@ struct sta_template_node {
     uint8_t constant_count;
     uint8_t shared;                       /* bytes that the fragments of all children have in common */
     char fragment[STA_TEMPLATE_FRAGMENT]; /* zeros behind it */
-    struct sta_template_node *first_child, *next_sibling;
+    struct sta_template_path *path; /* of a node with the name: what is expected behind it; NULL: not known */
+    struct sta_template_node *first_child, *next_sibling, *parent;
     uint16_t child_count; /* the first is the longest */
     struct sta_template_constant constants[STA_TEMPLATE_CONSTANTS];
+    uint8_t doubts;                  /* of such a node: ends to come before a path is expected again */
+    bool pathless;                   /* .. it leads to an end that cannot have a path */
+    struct sta_template_path *whole; /* of an end, once it was made */
     bool decided; /* an end: name, cat and ph were constants on the way, as far as they are there */
     struct sta_event_plan plan;
 };
@@ -60,17 +56,40 @@ struct sta_templates {
     void *block;                     /* that the nodes lie in */
     struct sta_template_node *nodes; /* at the start of a cache line; the first is the root */
     struct sta_template_node *(*predictors)[STA_TEMPLATE_PREDICTORS];
+    struct sta_template_path *paths; /* all that were made */
     size_t count, predictor_count;
-    const char *(*match)(struct sta_template_node *root, const char *at, struct sta_record *record);
+    const char *(*match)(struct sta_templates *templates, const char *at, struct sta_record *record);
 };
 
-const char *sta_template_match_portable(struct sta_template_node *root, const char *at,
+const char *sta_template_match_portable(struct sta_templates *templates, const char *at,
                                         struct sta_record *record);
-const char *sta_template_match_avx2(struct sta_template_node *root, const char *at,
+const char *sta_template_match_avx2(struct sta_templates *templates, const char *at,
                                     struct sta_record *record);
 
-/* The smallest number that is written with so many digits; more than any for what is no plain integer. */
-extern const uint64_t sta_template_least[33];
+/* Of the bytes of a vector, the first @length. */
+static inline uint32_t sta_template_mask(unsigned length)
+{
+    return length >= 32 ? UINT32_MAX : (1u << length) - 1;
+}
+
+/* What digits are read with. */
+struct sta_digit_tables {
+    _Alignas(STA_TEMPLATE_VECTOR) char zeros[STA_TEMPLATE_VECTOR]; /* '0' */
+    uint8_t nines[STA_TEMPLATE_VECTOR];                            /* 9 */
+    int8_t to_the_end[48]; /* from the number of digits on: which byte goes where */
+    uint64_t least[33]; /* by number of digits: the smallest number that is written so; more than any for what
+                           is no plain integer */
+};
+extern const struct sta_digit_tables sta_digit_tables;
+
+/** The tables, at an address that the compiler does not know: else it would make it, and constants, anew for
+ * each number. */
+static inline const struct sta_digit_tables *sta_load_digit_tables(void)
+{
+    const struct sta_digit_tables *tables = &sta_digit_tables;
+    __asm__("" : "+r"(tables));
+    return tables;
+}
 
 /** A number with a fraction, an exponent or very many digits, or a literal.  Return: what follows it, or
  * NULL. */

@@ -1,0 +1,98 @@
+/* template_path.h - the lines of one template, read without the trie (private to template*.c, rows.c,
+ * arg_values.c and lines.c).
+ *
+ * DESIGN.  What follows the name of an event is nearly always what followed it last time.  The nodes of that
+ * path stand side by side here, so that a line is read without one pointer leading to the next, and its
+ * values lie in the order of the line, where the event's plan finds them by number.  A line that leaves the
+ * path is read by the trie from the name on. */
+#ifndef STA_DECODE_TEMPLATE_PATH_H
+#define STA_DECODE_TEMPLATE_PATH_H
+
+#include "decode/record.h"
+
+#define STA_TEMPLATE_VECTOR 32 /* bytes of a fragment that are compared at once */
+
+struct sta_template_node;
+struct sta_templates;
+
+/* What stands behind a fragment. */
+enum sta_template_kind {
+    STA_TEMPLATE_END,     /* the fragment ends the object */
+    STA_TEMPLATE_INT,     /* an integer: nothing else was seen yet */
+    STA_TEMPLATE_BARE,    /* any number, true, false or null */
+    STA_TEMPLATE_HASH,    /* an integer of which only the text is wanted */
+    STA_TEMPLATE_STRING,  /* the fragment ends with the opening quote */
+    STA_TEMPLATE_NUMERAL, /* the same, where a string of digits was seen first */
+    STA_TEMPLATE_PIECE    /* of a step: none, the fragment before it goes on */
+};
+
+/* A value and the text behind it: one line of the cache. */
+struct sta_template_step {
+    _Alignas(64) char fragment[STA_TEMPLATE_VECTOR]; /* zeros behind it */
+    int64_t integer;
+    const char *text;
+    uint32_t mask;      /* which bytes belong to the fragment */
+    uint16_t predicted; /* length of the value's text when it was last seen */
+    uint8_t length;     /* of the fragment */
+    uint8_t kind;       /* enum sta_template_kind: INT or HASH, which most values are; or how it is read */
+    uint8_t otherwise;  /* how values that are neither are read */
+    int8_t next;        /* where the next one stands, from here; 0: it is the last */
+};
+
+#define STA_PATH_STEPS 64
+#define STA_NO_STEP UINT8_MAX
+#define STA_JOINED_TEXT 24 /* longest value that becomes a part of the fragment */
+
+/* Values are numbered as their steps. */
+struct sta_template_path {
+    void *block; /* that it lies in */
+    struct sta_template_path *older;
+    struct sta_template_node *end;
+    uint32_t name, cat;                    /* as the event's plan has them, like the following */
+    uint8_t ts, dur, pid, tid, file, host; /* STA_NO_STEP: no file, no host */
+    enum sta_reference file_kind, host_kind;
+    unsigned stored_count;
+    struct sta_stored_arg stored[STA_LAYOUT_ITEMS]; /* `arg` is a step */
+    uint64_t usual;                                 /* values that are no others in most events */
+    uint64_t hashes;                                /* .. that are a file or host by its hash */
+    uint64_t plain;                                 /* .. that are integers when they are no others */
+    uint16_t lines;                                 /* that follow it until its values are looked at */
+    uint8_t step_count;                             /* but pieces behind them */
+    uint8_t looks, enough;                          /* done; how many show which values stay the same */
+    uint64_t varying;                               /* values that were another at some look */
+    char looked[STA_PATH_STEPS][STA_JOINED_TEXT];   /* the texts that were seen */
+    uint8_t looked_length[STA_PATH_STEPS];
+    uint64_t others;                             /* which values of the last line are .. */
+    struct sta_json_value other[STA_PATH_STEPS]; /* .. these: neither plain integers nor hashes */
+    struct sta_template_step steps[STA_PATH_STEPS];
+};
+
+static inline bool sta_path_has_other(const struct sta_template_path *path, unsigned step)
+{
+    return path->others >> step & 1;
+}
+
+/** A value of the last line. */
+static inline struct sta_json_value sta_path_value(const struct sta_template_path *path, unsigned step)
+{
+    const struct sta_template_step *of = &path->steps[step];
+    if (sta_path_has_other(path, step))
+        return path->other[step];
+    return (struct sta_json_value){.kind = of->kind == STA_TEMPLATE_HASH ? STA_JSON_BIG : STA_JSON_INT,
+                                   .length = of->predicted,
+                                   .text = of->text,
+                                   .integer = of->integer};
+}
+
+/** Looks at the values of the last line, after some tens of others.  Those that stay the same, such as the
+ * hash of the host, become parts of the fragment before them, so that they are compared and not read. */
+void sta_template_look(struct sta_template_path *path);
+/** After a line was matched node by node: the next one that is named so is expected to follow its path. */
+void sta_template_expect(struct sta_templates *templates, struct sta_template_node *end);
+/** Forgets what was expected behind @node. */
+void sta_template_doubt(struct sta_template_node *node);
+void sta_template_free_paths(struct sta_templates *templates);
+/** Fills a record, to which a line gave no more than its path. */
+void sta_template_path_fill(const struct sta_template_path *path, struct sta_record *record);
+
+#endif
