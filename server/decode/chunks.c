@@ -12,8 +12,7 @@
 
 #define CHUNK_BYTES ((size_t)2 << 20)
 #define LARGE_CHUNK ((size_t)8 << 20)
-#define READ_BYTES ((size_t)512 << 10) /* at once: they are still in the cache when their lines are counted  \
-                                        */
+#define READ_BYTES ((size_t)512 << 10) /* at once: in the cache until their lines are counted */
 #define NO_LIMIT ((uint64_t)INT64_MAX)
 
 static const char WHAT[] = "the text that a trace's file is read into";

@@ -6,8 +6,7 @@
 #include "common/buffer.h"
 #include "decoded.h"
 
-#define USUAL 500 /* lines before each that differs: values that stay the same have become part of the path  \
-                   */
+#define USUAL 500 /* lines before each that differs: by then constant values belong to the path */
 
 static void add_usual(struct sta_buffer *text, unsigned from, unsigned count)
 {
