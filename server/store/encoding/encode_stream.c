@@ -21,7 +21,7 @@
 #define THOROUGH_LEVEL 3 /* of zstd */
 #define NAME_TRIAL 512   /* rows that decide early against a table by name */
 #define DICTIONARY_LIMIT 1024
-#define ZSTD_LEVEL (-3)
+#define ZSTD_LEVEL (-1)
 #define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
 
 /* A stream about to be written. */
