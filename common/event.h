@@ -81,6 +81,7 @@ struct sta_definition {
 };
 
 struct sta_account;
+struct sta_buffer;
 struct sta_tables;
 
 /** @account: what the tables hold is charged to it; NULL: to none.  Memory that is refused is a sticky
@@ -90,6 +91,9 @@ struct sta_tables *sta_tables_create(struct sta_account *account);
 void sta_tables_destroy(struct sta_tables *tables);
 /** 0; STA_ELIMIT, STA_EBUSY or STA_ENOMEM when something could not be kept for want of memory. */
 int sta_tables_failure(const struct sta_tables *tables, struct sta_error *err);
+
+/** What the tables are charged to. */
+struct sta_account *sta_tables_account(struct sta_tables *tables);
 
 /* The dictionaries.  Owned by the tables. */
 struct sta_dictionary *sta_tables_names(const struct sta_tables *tables);
@@ -108,6 +112,31 @@ struct sta_dictionary *sta_tables_hashes(const struct sta_tables *tables,
 uint32_t sta_tables_intern_key(struct sta_tables *tables, const char *key, size_t length);
 /** The texts of one args key; created with the key. */
 struct sta_dictionary *sta_tables_values(const struct sta_tables *tables, uint32_t key);
+
+/* Lists of texts, such as the tasks that a task waits for.  Most occur once, but their members are values of
+ * another key too: so a trace that is written keeps the codes of these in place of a text of its own for each
+ * list.  In the dictionary of its key, a list is a mark that begins no text and the codes, four bytes each,
+ * low ones first.  The tables of a snapshot have the texts of lists, as compact JSON. */
+#define STA_LIST_MARK '\xff'
+/** Lets the values of @key be lists of texts of @members, a key that was there before it.  Return: false when
+ * it has texts already, or is not behind @members: then lists are texts. */
+bool sta_tables_hold_lists(struct sta_tables *tables, uint32_t key, uint32_t members);
+/** The key that members of lists are values of; STA_NO_CODE: the values are no lists. */
+uint32_t sta_tables_list_members(const struct sta_tables *tables, uint32_t key);
+static inline bool sta_text_is_list(struct sta_text value)
+{
+    return value.length > 0 && value.bytes[0] == STA_LIST_MARK;
+}
+/** Notes that the next value that is read of @key is a list of values of @members, or, with NULL codes, a
+ * text.  What there is no memory for is a sticky failure. */
+void sta_tables_note_list(struct sta_tables *tables, uint32_t key, uint32_t members, const void *codes,
+                          size_t count);
+/** The members of a value that was noted.  Return: NULL when it is no list of values of @members. */
+const uint32_t *sta_tables_list(const struct sta_tables *tables, uint32_t key, uint32_t members,
+                                uint32_t code, size_t *count);
+/** Appends a list as compact JSON.  Return: false when it names what is not there. */
+bool sta_list_put(struct sta_buffer *out, const struct sta_dictionary *members, struct sta_text list);
+
 /** Which kinds of values a key has had so far: bits 1 << enum sta_value_kind.  note_kinds adds bits.
  * Context: any thread. */
 unsigned sta_tables_kinds(const struct sta_tables *tables, uint32_t key);

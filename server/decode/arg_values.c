@@ -183,6 +183,10 @@ static enum sta_value_kind set_other_value(struct sta_arg_values *args, const st
                                            uint32_t column, const struct sta_json_value *value)
 {
     union sta_value *out = &batch->args[column].values[batch->args[column].count - 1];
+    if (value->kind == STA_JSON_CODE || value->kind == STA_JSON_LATER) {
+        *out = (union sta_value){.integer = value->integer};
+        return STA_VALUE_TEXT;
+    }
     if (value->kind == STA_JSON_BOOL) {
         out->integer = value->integer;
         return STA_VALUE_BOOL;

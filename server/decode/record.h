@@ -20,6 +20,8 @@ enum sta_json_kind {
     STA_JSON_DOUBLE, /* `number`, finite: of a binary source */
     STA_JSON_STRING, /* text is the decoded content */
     STA_JSON_NESTED, /* text is the value re-written compactly */
+    STA_JSON_CODE,   /* a text of its key by its code, integer: of a binary source */
+    STA_JSON_LATER,  /* a text whose code is set once the row is there: of a binary source */
     STA_JSON_DEEP    /* nested deeper than STA_JSON_DEPTH: valid, not re-written */
 };
 

@@ -26,7 +26,8 @@ struct known_thread {
 
 struct last_value {
     char text[120];
-    uint32_t length, code; /* length 0: nothing yet */
+    uint32_t length, code;   /* length 0: nothing yet */
+    enum sta_reference kind; /* of a reference */
 };
 
 struct sta_rows {
@@ -74,7 +75,7 @@ void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch, const char *
 {
     rows->path = path;
     uint32_t source = sta_dictionary_intern(sta_tables_sources(rows->tables), path, strlen(path));
-    if (source != rows->source) /* what is remembered of hashes is of the source before */
+    if (source != rows->source) /* hashes that are remembered are of the source before */
         rows->last_host.length = rows->last_file.length = 0;
     rows->source = source;
     sta_arg_values_begin(rows->args, batch);
@@ -83,6 +84,11 @@ void sta_rows_begin(struct sta_rows *rows, struct sta_batch *batch, const char *
 void sta_rows_end(struct sta_rows *rows, const struct sta_batch *batch)
 {
     sta_arg_values_end(rows->args, batch);
+}
+
+uint32_t sta_rows_column(struct sta_rows *rows, struct sta_batch *batch, uint32_t key)
+{
+    return sta_arg_values_column(rows->args, batch, key);
 }
 
 /* ---- codes of texts */
@@ -100,8 +106,10 @@ static inline bool remembers(const struct last_value *known, const char *text, u
     return known->length == length && length > 0 && same_bytes(known->text, text, length);
 }
 
-static void remember(struct last_value *known, const char *text, uint32_t length, uint32_t code)
+static void remember(struct last_value *known, const char *text, uint32_t length, uint32_t code,
+                     enum sta_reference kind)
 {
+    known->kind = kind;
     known->length = length <= sizeof known->text ? length : 0;
     memcpy(known->text, text, known->length);
     known->code = code;
@@ -131,7 +139,7 @@ static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *val
     uint32_t code = sta_dictionary_cache_intern(&rows->cats, lower, lower_length);
     if (lower != stack)
         free(lower);
-    remember(&rows->last_cat, text, length, code);
+    remember(&rows->last_cat, text, length, code, 0);
     return code;
 }
 
@@ -164,19 +172,17 @@ other_reference_code(const struct sta_rows *rows, struct sta_dictionary_cache *c
     uint32_t length;
     const char *text = sta_json_as_text(value, &length, buffer);
     uint32_t code = intern_reference(rows, cache, kind, text, length);
-    if (kind == STA_REFERENCE_HASH)
-        remember(last, text, length, code);
+    remember(last, text, length, code, kind);
     return code;
 }
 
-/* @last: the last hash among the references of this cache */
+/* @last: among the references of this cache */
 static uint32_t value_reference(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
                                 struct last_value *last, const struct sta_json_value *value,
                                 enum sta_reference kind)
 {
     bool as_is = value->kind == STA_JSON_BIG || value->kind == STA_JSON_STRING;
-    bool hash = as_is && kind == STA_REFERENCE_HASH;
-    return hash && remembers(last, value->text, value->length)
+    return as_is && kind == last->kind && remembers(last, value->text, value->length)
                ? last->code
                : other_reference_code(rows, cache, last, value, kind);
 }
@@ -396,7 +402,7 @@ static inline uint32_t path_reference(const struct sta_rows *rows, struct sta_di
     if (step == STA_NO_STEP)
         return STA_NO_CODE;
     const struct sta_template_step *of = &path->steps[step];
-    if (path->hashes >> step & 1 && !sta_path_has_other(path, step) &&
+    if (path->hashes >> step & 1 && !sta_path_has_other(path, step) && last->kind == kind &&
         remembers(last, of->text, of->predicted))
         return last->code;
     const struct sta_json_value value = sta_path_value(path, step);

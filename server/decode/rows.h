@@ -35,6 +35,8 @@ enum sta_record_class sta_rows_add(struct sta_rows *rows, const struct sta_recor
 /** The same of a line that followed a path.  Return: false, and nothing is done, when it is not as most: then
  * the record is to be filled. */
 bool sta_rows_add_path(struct sta_rows *rows, const struct sta_template_path *path, struct sta_batch *batch);
+/** The number of a key's column in the batch. */
+uint32_t sta_rows_column(struct sta_rows *rows, struct sta_batch *batch, uint32_t key);
 
 enum sta_time_fault { STA_TIME_GOOD, STA_TIME_MISSING, STA_TIME_NO_NUMBER, STA_TIME_OUT_OF_RANGE };
 

@@ -87,6 +87,9 @@ enum sta_envelope_kind {
 #undef X
 };
 
+#define STA_DISK_LISTS 1 /* a feature of TABLES: values of args keys may be lists of values of another one   \
+                          */
+
 struct sta_disk_envelope {
     unsigned char magic[8];
     uint32_t version;

@@ -2,7 +2,9 @@
  * and the values of a payload are those that msgpack-c finds in it. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/buffer.h"
 #include "common/memory.h"
 #include "decode/chunks.h"
 #include "decode/decode.h"
@@ -38,6 +40,25 @@ static void compare_with_library(const char *bytes, size_t size)
     }
 }
 
+/* Each list names values that are there, and a text that reads like a list is one. */
+static void check_lists(const struct sta_args_column *column)
+{
+    const uint32_t key = sta_tables_list_members(tables, column->key);
+    struct sta_buffer text = {0};
+    for (uint32_t i = 0; i < column->count && key != STA_NO_CODE; i++) {
+        if (column->kinds[i] != STA_VALUE_TEXT)
+            continue;
+        const struct sta_text value =
+            sta_dictionary_text(sta_tables_values(tables, column->key), column->values[i].code);
+        sta_buffer_clear(&text);
+        if (sta_text_is_list(value))
+            STA_ASSERT(sta_list_put(&text, sta_tables_values(tables, key), value));
+        else
+            STA_ASSERT(value.length != 2 || memcmp(value.bytes, "[]", 2) != 0);
+    }
+    sta_buffer_fini(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -50,9 +71,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     STA_ASSERT(counts->lines == counts->events + counts->counters + counts->other + counts->malformed);
     STA_ASSERT(batch.count == counts->events + counts->counters);
     STA_ASSERT(counts->json_bytes <= size && source.malformed.count <= counts->malformed);
-    for (uint32_t a = 0; a < batch.args_count; a++)
+    for (uint32_t a = 0; a < batch.args_count; a++) {
         for (uint32_t i = 0; i < batch.args[a].count; i++)
             STA_ASSERT(batch.args[a].rows[i] < batch.count);
+        check_lists(&batch.args[a]);
+    }
     sta_source_fini(&source);
     compare_with_library((const char *)data, size);
     return 0;

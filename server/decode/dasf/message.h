@@ -53,8 +53,8 @@ struct sta_record_message {
 bool sta_message_next_any(struct sta_record_message *message, struct sta_message_value *value);
 
 /** Reads a value; of a container its header alone, so that its first item is next.  Return: false when it is
- * cut off, no msgpack, or one too many.  Most values are short texts, small integers and doubles: these need
- * no call. */
+ * cut off, no msgpack, or one too many.  Most values are short texts, integers from 0 on and doubles: these
+ * need no call. */
 static inline bool sta_message_next(struct sta_record_message *message, struct sta_message_value *value)
 {
     const char *at = message->at;
@@ -66,10 +66,17 @@ static inline bool sta_message_next(struct sta_record_message *message, struct s
     } else if ((byte & 0xe0) == 0xa0 && left > (byte & 0x1f)) {
         *value = (struct sta_message_value){STA_MESSAGE_TEXT, byte & 0x1f, {.bytes = at + 1}};
         message->at = at + 1 + (byte & 0x1f);
-    } else if (byte == 0xcb) {
+    } else if (byte >= 0xcb && byte <= 0xcf) {
         uint64_t bits;
         memcpy(&bits, at + 1, sizeof bits);
         bits = __builtin_bswap64(bits);
+        if (byte != 0xcb) {
+            const unsigned size = 1u << (byte - 0xcc);
+            *value = (struct sta_message_value){.type = STA_MESSAGE_WHOLE, .whole = bits >> (64 - 8 * size)};
+            message->at = at + 1 + size;
+            message->values++;
+            return true;
+        }
         value->type = STA_MESSAGE_FLOAT;
         memcpy(&value->number, &bits, sizeof bits);
         message->at = at + 9;

@@ -36,6 +36,8 @@ static inline bool same_packed(const char *a, const char *b, size_t size)
 {
     uint64_t left[2], right[2];
     uint32_t few[2], other[2];
+    if (size > 32)
+        return memcmp(a, b, size) == 0;
     if (size >= 16)
         return memcmp(a, b, 16) == 0 && memcmp(a + size - 16, b + size - 16, 16) == 0;
     if (size < 4)
@@ -50,20 +52,41 @@ static inline bool same_packed(const char *a, const char *b, size_t size)
     return left[0] == right[0] && left[1] == right[1];
 }
 
-/* Goes past a key if it is the predicted one. */
-static inline bool skip_predicted(struct sta_record_message *in, const struct sta_payload_key *key)
+/* Goes past bytes if they are the predicted ones, which are so many values. */
+static inline bool skip_predicted(struct sta_record_message *in, const char *packed, size_t size,
+                                  uint32_t values)
 {
-    if (key->size == 0 || (size_t)(in->end - in->at) < key->size || in->values >= STA_MESSAGE_VALUES ||
-        !same_packed(in->at, key->packed, key->size))
+    if (size == 0 || (size_t)(in->end - in->at) < size || in->values + values > STA_MESSAGE_VALUES ||
+        !same_packed(in->at, packed, size))
         return false;
-    in->at += key->size;
-    in->values++;
+    in->at += size;
+    in->values += values;
     return true;
+}
+
+static bool read_pair(struct sta_record_message *in, struct sta_payload_key *predicted,
+                      struct sta_payload_pair *pair)
+{
+    const bool known = predicted != NULL && skip_predicted(in, predicted->packed, predicted->size, 1);
+    pair->known = known ? predicted : NULL;
+    pair->code = known ? predicted->last.code : STA_NO_CODE;
+    if (pair->code != STA_NO_CODE &&
+        skip_predicted(in, predicted->last.packed, predicted->last.size, predicted->last.values))
+        return true;
+    pair->code = STA_NO_CODE;
+    if (!known && !sta_message_read(in, &pair->key, 2))
+        return false;
+    const uint32_t before = in->values;
+    pair->at = in->at;
+    const bool good = sta_message_read(in, &pair->value, 2);
+    pair->end = in->at;
+    pair->values = in->values - before;
+    return good;
 }
 
 /* Records of a kind have the same keys in the same order, nearly always. */
 static bool read_pairs(struct sta_payload_reader *reader, struct sta_record_message *in,
-                       const struct sta_payload_key *predicted, const struct sta_message_value *args)
+                       struct sta_payload_key *predicted, const struct sta_message_value *args)
 {
     const size_t most = STA_MIN((size_t)args->count, (size_t)(in->end - in->at) / 2); /* bytes of a pair */
     sta_payload_clear_buffer(&reader->pairs);
@@ -74,14 +97,23 @@ static bool read_pairs(struct sta_payload_reader *reader, struct sta_record_mess
             in->reason = i == most ? "cut off inside a value" : "no memory for its values";
             return false;
         }
-        pair->known = predicted != NULL && i < STA_PREDICTED && skip_predicted(in, &predicted[i])
-                          ? &predicted[i]
-                          : NULL;
-        if ((pair->known == NULL && !sta_message_read(in, &pair->key, 2)) ||
-            !sta_message_read(in, &pair->value, 2))
+        if (!read_pair(in, predicted != NULL && i < STA_PREDICTED ? &predicted[i] : NULL, pair))
             return false;
     }
     return true;
+}
+
+bool sta_payload_came_twice(const struct sta_payload_pair *pair)
+{
+    struct sta_payload_text *last = &pair->known->last;
+    const size_t size = (size_t)(pair->end - pair->at);
+    if (size == last->size && same_packed(pair->at, last->packed, size))
+        return true;
+    last->size = size <= sizeof last->packed ? (uint32_t)size : 0;
+    memcpy(last->packed, pair->at, last->size);
+    last->values = pair->values;
+    last->code = STA_NO_CODE;
+    return false;
 }
 
 static enum sta_record_kind kind_of_name(const struct sta_message_value *name)
@@ -96,8 +128,8 @@ static enum sta_record_kind kind_of_name(const struct sta_message_value *name)
 
 /* The keys that args of the record are likely to have; NULL: its name does not stand before them, or is of no
  * kind that is kept. */
-static const struct sta_payload_key *predicted_for(const struct sta_payload_reader *reader,
-                                                   const struct sta_payload *members)
+static struct sta_payload_key *predicted_for(struct sta_payload_reader *reader,
+                                             const struct sta_payload *members)
 {
     const enum sta_record_kind kind = kind_of_name(&members->name);
     return kind != STA_KIND_OTHER ? reader->predicted[kind] : NULL;
@@ -162,17 +194,19 @@ enum sta_record_kind sta_payload_kind(const struct sta_payload *members)
 
 static enum sta_arg_role role_of(const struct sta_message_value *key)
 {
-    return sta_message_is(key, "key")    ? STA_ROLE_TASK
-           : sta_message_is(key, "name") ? STA_ROLE_FUNCTION
-           : sta_message_is(key, "size") ? STA_ROLE_SIZE
-                                         : STA_ROLE_NONE;
+    return sta_message_is(key, "key")            ? STA_ROLE_TASK
+           : sta_message_is(key, "name")         ? STA_ROLE_FUNCTION
+           : sta_message_is(key, "size")         ? STA_ROLE_SIZE
+           : sta_message_is(key, "dependencies") ? STA_ROLE_LIST
+           : sta_message_is(key, "dependents")   ? STA_ROLE_LIST
+                                                 : STA_ROLE_NONE;
 }
 
 struct sta_payload_key sta_payload_look_up(struct sta_payload_reader *reader, struct sta_tables *tables,
                                            enum sta_record_kind kind, size_t place,
                                            const struct sta_message_value *key)
 {
-    struct sta_payload_key found = {.code = STA_NO_CODE};
+    struct sta_payload_key found = {.code = STA_NO_CODE, .last.code = STA_NO_CODE};
     if (key->type != STA_MESSAGE_TEXT || sta_utf8_valid_prefix(key->bytes, key->count) != key->count)
         return found;
     found.role = role_of(key);

@@ -1,7 +1,8 @@
 /* payload.h - the members of a record, read from its payload (private to decode/dasf).
  *
- * Records of a kind have the same keys of args in the same order, nearly always: a key that stands where it
- * stood in the record before is recognised by its bytes, and neither read nor looked up. */
+ * Records of a kind have the same keys of args in the same order, nearly always, and some of their values are
+ * the same too: what stands where it stood in the record before is recognised by its bytes, and neither read
+ * nor looked up. */
 #ifndef STA_DECODE_DASF_PAYLOAD_H
 #define STA_DECODE_DASF_PAYLOAD_H
 
@@ -11,6 +12,7 @@
 
 #define STA_PREDICTED 32     /* args whose keys are looked for where they were the last time */
 #define STA_PREDICTED_KEY 32 /* bytes of a key in a payload that is looked for, at most */
+#define STA_PREDICTED_VALUE 48
 
 /* X(name, category): the records that are kept, and what their rows are */
 #define STA_RECORD_KINDS(X)                                                                                  \
@@ -26,16 +28,24 @@ enum sta_record_kind {
 };
 
 /* What a key of args is, besides a column. */
-enum sta_arg_role { STA_ROLE_NONE, STA_ROLE_TASK, STA_ROLE_FUNCTION, STA_ROLE_SIZE };
+enum sta_arg_role { STA_ROLE_NONE, STA_ROLE_TASK, STA_ROLE_FUNCTION, STA_ROLE_SIZE, STA_ROLE_LIST };
 
 struct sta_payload_key {
     char packed[STA_PREDICTED_KEY]; /* as in a payload: a byte with the length, then the text */
     uint32_t size, code;            /* size 0: nothing yet */
     enum sta_arg_role role;
+    struct sta_payload_text {
+        char packed[STA_PREDICTED_VALUE]; /* of the value that it had the last time */
+        uint32_t size, values;            /* of the payload that this is */
+        uint32_t code;                    /* of its text, when it had it twice; else STA_NO_CODE */
+    } last;
 };
 
 struct sta_payload_pair {
-    const struct sta_payload_key *known; /* NULL: the key is another one than was predicted */
+    struct sta_payload_key *known; /* NULL: the key is another one than was predicted */
+    uint32_t code;                 /* of the predicted value's text; STA_NO_CODE: it is another one */
+    uint32_t values;               /* of the payload that the value is */
+    const char *at, *end;          /* of the value */
     struct sta_message_value key, value;
 };
 
@@ -71,5 +81,8 @@ enum sta_record_kind sta_payload_kind(const struct sta_payload *members);
 struct sta_payload_key sta_payload_look_up(struct sta_payload_reader *reader, struct sta_tables *tables,
                                            enum sta_record_kind kind, size_t place,
                                            const struct sta_message_value *key);
+/** Whether the value of a predicted key came twice now: then the code of its text is to be set, and the next
+ * time it is recognised. */
+bool sta_payload_came_twice(const struct sta_payload_pair *pair);
 
 #endif

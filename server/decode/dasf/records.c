@@ -11,6 +11,7 @@
 
 #include "common/memory.h"
 #include "common/number.h"
+#include "decode/dasf/lists.h"
 #include "decode/dasf/payload.h"
 #include "decode/dasf/values.h"
 #include "decode/rows.h"
@@ -34,13 +35,23 @@ struct keys {
 #undef X
 };
 
+/* Records whose args have the same keys in the same order: where their values go is worked out once. */
+struct layout {
+    uint32_t keys[STA_LAYOUT_ITEMS];
+    size_t count;
+    struct sta_event_plan plan;
+};
+
 struct sta_record_scanner {
     struct sta_tables *tables;
     struct sta_rows *rows;
     struct sta_record record;
     struct sta_payload_reader payload;
     struct sta_value_texts texts;
+    struct sta_task_lists *lists;
     struct keys keys;
+    struct layout layouts[STA_KIND_OTHER];
+    struct sta_dictionary_cache functions;
     uint64_t stamps[STA_ARGS_KEYS_LIMIT], stamp; /* by key: the record that has it */
     uint32_t place[STA_ARGS_KEYS_LIMIT];         /* among its args */
 };
@@ -57,6 +68,8 @@ struct sta_record_scanner *sta_record_scanner_create(struct sta_tables *tables)
     struct sta_record_scanner *scanner = sta_alloc(sizeof *scanner);
     scanner->tables = tables;
     scanner->rows = sta_rows_create(tables);
+    scanner->lists = sta_task_lists_create(tables);
+    sta_dictionary_cache_init(&scanner->functions, sta_tables_names(tables));
 #define X(field, name) scanner->keys.field = sta_tables_intern_key(tables, name, strlen(name));
     KEY_LIST(X)
 #undef X
@@ -66,6 +79,7 @@ struct sta_record_scanner *sta_record_scanner_create(struct sta_tables *tables)
 void sta_record_scanner_destroy(struct sta_record_scanner *scanner)
 {
     sta_rows_destroy(scanner->rows);
+    sta_task_lists_destroy(scanner->lists);
     sta_record_fini(&scanner->record);
     sta_payload_reader_fini(&scanner->payload);
     sta_buffer_fini(&scanner->texts.text);
@@ -114,14 +128,35 @@ static void keep_value(struct sta_record_scanner *scanner, uint32_t key)
     }
 }
 
+static void keep_or_count(struct sta_record_scanner *scanner, uint32_t key)
+{
+    const enum sta_json_kind kind = scanner->record.args[scanner->record.arg_count].value.kind;
+    if (kind == STA_JSON_DEEP)
+        scanner->record.unstored++;
+    else if (kind != STA_JSON_ABSENT)
+        keep_value(scanner, key);
+}
+
 static void add_value(struct sta_record_scanner *scanner, uint32_t key, const struct sta_message_value *value)
 {
+    sta_value_of(&scanner->texts, value, next_value(&scanner->record));
+    keep_or_count(scanner, key);
+}
+
+/* Tasks that a record names.  A text that reads like a list of tasks is that list. */
+static void add_list(struct sta_record_scanner *scanner, uint32_t key, const struct sta_message_value *value)
+{
     struct sta_json_value *next = next_value(&scanner->record);
-    sta_value_of(&scanner->texts, value, next);
-    if (next->kind == STA_JSON_DEEP)
-        scanner->record.unstored++;
-    else if (next->kind != STA_JSON_ABSENT)
-        keep_value(scanner, key);
+    if (!sta_task_lists_take(scanner->lists, key, value, next)) {
+        sta_value_of(&scanner->texts, value, next);
+        struct sta_json_value placed = *next;
+        sta_value_place(&scanner->texts, &placed);
+        const size_t from = scanner->texts.text.size;
+        if ((placed.kind == STA_JSON_STRING || placed.kind == STA_JSON_NESTED) &&
+            sta_task_lists_from_text(scanner->lists, key, &placed, &scanner->texts.text))
+            *next = sta_value_behind(&scanner->texts, from, STA_JSON_NESTED);
+    }
+    keep_or_count(scanner, key);
 }
 
 static void add_number(struct sta_record_scanner *scanner, uint32_t key, double number)
@@ -130,10 +165,45 @@ static void add_number(struct sta_record_scanner *scanner, uint32_t key, double 
     keep_value(scanner, key);
 }
 
+static void add_code(struct sta_record_scanner *scanner, uint32_t key, uint32_t code)
+{
+    *next_value(&scanner->record) = (struct sta_json_value){.kind = STA_JSON_CODE, .integer = code};
+    keep_value(scanner, key);
+}
+
 /* What only a Compute record has: it is of no use without. */
 struct task {
     const struct sta_message_value *key, *function; /* NULL: missing; the last of repeated ones */
 };
+
+/* A text that came again where it stood before is known by its code from now on. */
+static void learn_text(struct sta_record_scanner *scanner, const struct sta_payload_pair *pair)
+{
+    struct sta_json_value value = scanner->record.args[scanner->record.arg_count - 1].value;
+    int64_t integer;
+    sta_value_place(&scanner->texts, &value);
+    if (value.kind == STA_JSON_NESTED ||
+        (value.kind == STA_JSON_STRING && !sta_parse_int(value.text, value.length, &integer)))
+        pair->known->last.code = sta_dictionary_intern(sta_tables_values(scanner->tables, pair->known->code),
+                                                       value.text, value.length);
+}
+
+/* What is neither of the task nor known. */
+static void add_arg(struct sta_record_scanner *scanner, const struct sta_payload_pair *pair, uint32_t key,
+                    enum sta_arg_role role)
+{
+    const size_t before = scanner->record.arg_count;
+    const enum sta_message_type type = pair->value.type;
+    if (role == STA_ROLE_LIST) {
+        add_list(scanner, key, &pair->value);
+        return;
+    }
+    add_value(scanner, key, &pair->value);
+    const bool text = type == STA_MESSAGE_TEXT || type == STA_MESSAGE_ARRAY || type == STA_MESSAGE_MAP;
+    if (text && role == STA_ROLE_NONE && pair->known != NULL && scanner->record.arg_count > before &&
+        !scanner->texts.repaired && sta_payload_came_twice(pair))
+        learn_text(scanner, pair);
+}
 
 static struct task add_args(struct sta_record_scanner *scanner, const struct sta_payload *members,
                             enum sta_record_kind kind)
@@ -142,6 +212,10 @@ static struct task add_args(struct sta_record_scanner *scanner, const struct sta
     for (size_t i = 0; i < members->pair_count; i++) {
         const struct sta_payload_pair *pair = &members->pairs[i];
         struct sta_payload_key other;
+        if (pair->code != STA_NO_CODE) {
+            add_code(scanner, pair->known->code, pair->code);
+            continue;
+        }
         if (pair->known == NULL)
             other = sta_payload_look_up(&scanner->payload, scanner->tables, kind, i, &pair->key);
         const struct sta_payload_key *key = pair->known != NULL ? pair->known : &other;
@@ -152,7 +226,7 @@ static struct task add_args(struct sta_record_scanner *scanner, const struct sta
             continue;
         }
         bool managed = key->role == STA_ROLE_SIZE && kind == STA_KIND_MEMORY; /* not the size of a result */
-        add_value(scanner, managed ? scanner->keys.managed : key->code, &pair->value);
+        add_arg(scanner, pair, managed ? scanner->keys.managed : key->code, key->role);
     }
     return task;
 }
@@ -262,6 +336,26 @@ static const char *set_task(struct sta_record_scanner *scanner, const struct tas
     return NULL;
 }
 
+/* The layout of the record, or a new one in place of that of its kind. */
+static void set_plan(struct sta_record_scanner *scanner, enum sta_record_kind kind)
+{
+    struct layout *layout = &scanner->layouts[kind];
+    struct sta_record *record = &scanner->record;
+    if (record->arg_count > STA_LAYOUT_ITEMS)
+        return;
+    bool same = layout->count == record->arg_count;
+    for (size_t i = 0; i < record->arg_count; i++) {
+        same &= layout->keys[i] == record->args[i].key;
+        layout->keys[i] = record->args[i].key;
+    }
+    layout->count = record->arg_count;
+    layout->plan.known &= same;
+    record->plan = &layout->plan;
+    const struct sta_json_value *name = &record->fields[STA_FIELD_name];
+    if (layout->plan.known && kind == STA_KIND_COMPUTE) /* the only one whose name is not that of the kind */
+        layout->plan.name = sta_dictionary_cache_intern(&scanner->functions, name->text, name->length);
+}
+
 /* Makes the record of an event of a kind that is kept.  Return: NULL, or why it is damaged. */
 static const char *fill_record(struct sta_record_scanner *scanner, const struct sta_payload *members,
                                enum sta_record_kind kind, uint64_t number)
@@ -280,6 +374,8 @@ static const char *fill_record(struct sta_record_scanner *scanner, const struct 
         reason = set_task(scanner, &task);
     set_place(scanner, members, number);
     place_texts(scanner);
+    if (reason == NULL)
+        set_plan(scanner, kind);
     record->unstored += members->unknown;
     record->repaired = scanner->texts.repaired;
     return scanner->texts.text.failed ? "no memory for its texts" : reason;
@@ -312,6 +408,8 @@ static const char *take_record(struct sta_record_scanner *scanner, const struct 
         return reason;
     if (sta_rows_add(scanner->rows, &scanner->record, span->number, batch, &reason) != STA_RECORD_EVENT)
         return reason;
+    sta_task_lists_place(scanner->lists, &scanner->record, scanner->rows, batch);
+    sta_task_lists_flush(scanner->lists, batch, false);
     outcome->counts.events += kind == STA_KIND_COMPUTE;
     outcome->counts.counters += kind != STA_KIND_COMPUTE;
     outcome->counts.unstored_args += scanner->record.unstored;
@@ -338,5 +436,6 @@ void sta_records_scan(struct sta_record_scanner *scanner, const struct sta_chunk
         }
         at += STA_RECORD_LENGTH + size;
     }
+    sta_task_lists_flush(scanner->lists, batch, true);
     sta_rows_end(scanner->rows, batch);
 }

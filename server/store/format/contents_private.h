@@ -3,7 +3,9 @@
 #define STA_STORE_CONTENTS_PRIVATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "common/buffer.h"
+#include "common/event.h"
 
 /** A C string or NULL. */
 void sta_put_optional(struct sta_buffer *out, const char *text);
@@ -13,5 +15,18 @@ void sta_put_signed(struct sta_buffer *out, int64_t value);
 int64_t sta_get_signed(struct sta_cursor *in);
 /** A count of items that take at least one byte each: fails when the input cannot hold them. */
 size_t sta_get_count(struct sta_cursor *in);
+
+/* Lists of values of one key, which are read when those of all keys that hold none have been. */
+struct sta_stored_lists {
+    struct sta_tables *tables;
+    uint32_t key, members;
+    struct sta_cursor in;
+    uint32_t before;               /* the last member */
+    struct sta_buffer codes, text; /* of the present one */
+};
+/** Writes the values of a key that holds lists. */
+void sta_lists_put(struct sta_buffer *out, const struct sta_dictionary *dictionary);
+/** Reads them, lists as their texts; lists->in says whether it failed. */
+void sta_lists_get(struct sta_stored_lists *lists);
 
 #endif

@@ -98,6 +98,33 @@ static void put_dictionary(struct sta_buffer *out, const struct sta_dictionary *
     free(pieces.ends);
 }
 
+/* Sets the u64 that was left for the size of what is behind it. */
+static void set_size(struct sta_buffer *out, size_t at)
+{
+    const uint64_t size = out->size - at - sizeof size;
+    for (unsigned byte = 0; byte < sizeof size && !out->failed; byte++)
+        out->data[at + byte] = (char)(size >> 8 * byte);
+}
+
+#define LISTS                                                                                                \
+    (1U << STA_VALUE_KINDS) /* beside the kinds of values: some are lists of values of another key */
+
+static void put_values(struct sta_buffer *out, const struct sta_tables *tables, uint32_t key)
+{
+    const uint32_t members = sta_tables_list_members(tables, key);
+    const struct sta_dictionary *dictionary = sta_tables_values(tables, key);
+    sta_put_varint(out, sta_tables_kinds(tables, key) | (members != STA_NO_CODE ? LISTS : 0));
+    if (members == STA_NO_CODE) {
+        put_dictionary(out, dictionary);
+        return;
+    }
+    sta_put_varint(out, members);
+    const size_t at = out->size;
+    sta_put_u64(out, 0); /* their size, once it is known */
+    sta_lists_put(out, dictionary);
+    set_size(out, at);
+}
+
 static void put_keys(struct sta_buffer *out, const struct sta_tables *tables)
 {
     const struct sta_dictionary *keys = sta_tables_keys(tables);
@@ -106,8 +133,7 @@ static void put_keys(struct sta_buffer *out, const struct sta_tables *tables)
     for (uint32_t key = 0; key < count; key++) {
         struct sta_text text = sta_dictionary_text(keys, key);
         sta_put_block(out, text.bytes, text.length);
-        sta_put_varint(out, sta_tables_kinds(tables, key));
-        put_dictionary(out, sta_tables_values(tables, key));
+        put_values(out, tables, key);
     }
 }
 
@@ -155,11 +181,15 @@ static void put_definitions(struct sta_buffer *out, const struct sta_tables *tab
 
 /* ---- reading */
 
+#define LISTED_KEYS 8 /* that hold lists */
+struct later;
+
 /* What reading needs besides the bytes. */
 struct reading {
     struct sta_tables *tables;
     bool (*dropped)(const void *context, const char *path); /* NULL: none */
     const void *context;
+    struct later *later; /* written while the section of keys is read */
 };
 
 static void get_dictionary(struct sta_cursor *in, struct sta_dictionary *dictionary)
@@ -175,6 +205,45 @@ static void get_dictionary(struct sta_cursor *in, struct sta_dictionary *diction
     }
 }
 
+struct later {
+    struct sta_stored_lists lists[LISTED_KEYS];
+    uint32_t count;
+    _Atomic uint32_t next;
+};
+
+/* Goes past the lists of a key, for later. */
+static void put_off_lists(struct sta_cursor *in, const struct reading *reading, uint32_t key)
+{
+    const uint64_t members = sta_get_varint(in), size = sta_get_u64(in);
+    const unsigned char *bytes = sta_get_bytes(in, size);
+    in->failed |= members >= key || reading->later->count == LISTED_KEYS;
+    if (in->failed)
+        return;
+    reading->later->lists[reading->later->count++] =
+        (struct sta_stored_lists){.tables = reading->tables,
+                                  .key = key,
+                                  .members = (uint32_t)members,
+                                  .in = {.at = bytes, .end = bytes + size}};
+}
+
+static void get_some_lists(void *context, unsigned worker)
+{
+    struct later *later = context;
+    (void)worker;
+    for (uint32_t i; (i = atomic_fetch_add(&later->next, 1)) < later->count;)
+        sta_lists_get(&later->lists[i]);
+}
+
+/* Return: false when they make no sense. */
+static bool get_all_lists(struct later *later)
+{
+    bool good = true;
+    sta_parallel_run(STA_MIN(sta_usable_cores(), STA_MAX(later->count, 1)), get_some_lists, later);
+    for (uint32_t i = 0; i < later->count; i++)
+        good &= !later->lists[i].in.failed;
+    return good;
+}
+
 static void get_keys(struct sta_cursor *in, const struct reading *reading)
 {
     struct sta_tables *tables = reading->tables;
@@ -183,14 +252,16 @@ static void get_keys(struct sta_cursor *in, const struct reading *reading)
         size_t length;
         const char *text = sta_get_block(in, &length);
         uint64_t kinds = sta_get_varint(in);
-        if (in->failed || kinds >= 1U << STA_VALUE_KINDS ||
-            sta_tables_intern_key(tables, text, length) != key)
+        if (in->failed || kinds >= 2 * LISTS || sta_tables_intern_key(tables, text, length) != key)
             in->failed = true;
         if (in->failed)
             return;
         if (reading->dropped == NULL) /* else the values that stay say it */
-            sta_tables_note_kinds(tables, (uint32_t)key, (unsigned)kinds);
-        get_dictionary(in, sta_tables_values(tables, (uint32_t)key));
+            sta_tables_note_kinds(tables, (uint32_t)key, (unsigned)kinds & ~LISTS);
+        if (kinds & LISTS)
+            put_off_lists(in, reading, (uint32_t)key);
+        else
+            get_dictionary(in, sta_tables_values(tables, (uint32_t)key));
     }
 }
 
@@ -282,9 +353,7 @@ void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
         sections[s].put(out, tables);
         if (out->failed)
             return;
-        const uint64_t size = out->size - at - sizeof size;
-        for (unsigned byte = 0; byte < sizeof size; byte++)
-            out->data[at + byte] = (char)(size >> 8 * byte);
+        set_size(out, at);
     }
 }
 
@@ -323,7 +392,8 @@ int sta_tables_get(const char *bytes, size_t size, bool (*dropped)(const void *c
                    const void *context, struct sta_account *account, struct sta_tables **tables,
                    struct sta_error *err)
 {
-    struct parallel_reading parallel = {.reading = {sta_tables_create(account), dropped, context}};
+    struct later later = {.count = 0};
+    struct parallel_reading parallel = {.reading = {sta_tables_create(account), dropped, context, &later}};
     bool good = find_sections(bytes, size, parallel.cursors);
     if (good) {
         sections[SOURCES_SECTION].get(&parallel.cursors[SOURCES_SECTION], &parallel.reading);
@@ -333,6 +403,7 @@ int sta_tables_get(const char *bytes, size_t size, bool (*dropped)(const void *c
     }
     for (size_t s = 0; good && s < SECTIONS; s++)
         good = !parallel.cursors[s].failed && parallel.cursors[s].at == parallel.cursors[s].end;
+    good = good && get_all_lists(&later);
     int status = sta_tables_failure(parallel.reading.tables, err); /* codes are not as written then */
     if (status == STA_OK && !good)
         status = sta_fail(err, STA_ECORRUPT, "the tables' content makes no sense");

@@ -70,11 +70,17 @@ static size_t pack_frames(const void *content, size_t size, char *room)
     return end;
 }
 
+static uint32_t features_of(enum sta_envelope_kind kind)
+{
+    return kind == STA_ENVELOPE_TABLES ? STA_DISK_LISTS : 0;
+}
+
 void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size)
 {
     size_t start = out->size;
     struct sta_disk_envelope header = {.magic = STA_DISK_ENVELOPE_MAGIC,
                                        .version = STA_DISK_VERSION,
+                                       .features = features_of(kind),
                                        .kind = kind,
                                        .packed = 1,
                                        .content_size = size};
@@ -103,7 +109,7 @@ static int check_header(const struct sta_disk_envelope *header, size_t size, enu
         return sta_fail(err, STA_ECORRUPT, "it does not begin like a store file");
     if (header->header_checksum != XXH3_64bits(header, offsetof(struct sta_disk_envelope, header_checksum)))
         return sta_fail(err, STA_ECORRUPT, "its header is damaged");
-    if (header->version > STA_DISK_VERSION || header->features != 0)
+    if (header->version > STA_DISK_VERSION || (header->features & ~features_of(kind)) != 0)
         return sta_fail(err, STA_ENEWER, "it is of format %u, newer than this program's %u", header->version,
                         STA_DISK_VERSION);
     if (header->kind != (uint32_t)kind)

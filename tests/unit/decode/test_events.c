@@ -143,3 +143,23 @@ Test(events, a_null_refers_to_nothing_among_lines_that_refer)
     cr_expect_eq(args_of(&decoded, "fname")->count, 3);
     decoded_fini(&decoded);
 }
+
+/* A name and a hash of the same text are not the same reference, however often they take turns. */
+Test(events, a_name_that_reads_like_a_hash_is_none)
+{
+    static const char pair[] =
+        EVENT_OF("\"fname\":\"77\",\"hostname\":\"12\"") EVENT_OF("\"fhash\":\"77\",\"hhash\":\"12\"");
+    enum { TURNS = 20 };
+    char text[TURNS * sizeof pair + 1] = "";
+    for (size_t i = 0; i < TURNS; i++)
+        memcpy(text + i * (sizeof pair - 1), pair, sizeof pair);
+    struct decoded decoded = decode_text(text);
+    cr_assert_eq(decoded.batch.count, 2 * TURNS);
+    for (uint32_t i = 0; i < decoded.batch.count; i++) {
+        struct sta_thread thread = sta_tables_thread(decoded.tables, decoded.batch.thread[i]);
+        cr_expect_str_eq(text_of(sta_tables_file_refs(decoded.tables), decoded.batch.file[i]),
+                         i % 2 ? "s77" : "n77");
+        cr_expect_str_eq(text_of(sta_tables_host_refs(decoded.tables), thread.host), i % 2 ? "s12" : "n12");
+    }
+    decoded_fini(&decoded);
+}

@@ -4,6 +4,7 @@
 
 #include "common/buffer.h"
 #include "common/number.h"
+#include "common/memory.h"
 #include "decoded.h"
 #include "message_reference.h"
 
@@ -44,8 +45,8 @@ static void put_record(struct sta_buffer *file, struct sta_buffer *payload)
     sta_buffer_clear(payload);
 }
 
-/* A Compute record of key "k", function "f", one dependency. */
-static void put_compute(struct sta_buffer *file, double timestamp, double duration, const char *thread)
+/* The members of a Compute record before its args. */
+static void begin_compute(struct sta_buffer *to, double timestamp, double duration, const char *thread)
 {
     struct sta_buffer out = {0};
     sta_put_char(&out, (char)0x87);
@@ -56,6 +57,15 @@ static void put_compute(struct sta_buffer *file, double timestamp, double durati
     put_texts(&out, "process_id", "h");
     put_texts(&out, "thread_id", thread);
     put_str(&out, "args");
+    sta_put(to, out.data, out.size);
+    sta_buffer_fini(&out);
+}
+
+/* A Compute record of key "k", function "f", one dependency. */
+static void put_compute(struct sta_buffer *file, double timestamp, double duration, const char *thread)
+{
+    struct sta_buffer out = {0};
+    begin_compute(&out, timestamp, duration, thread);
     sta_put_char(&out, (char)0x84);
     put_texts(&out, "key", "k");
     put_texts(&out, "name", "f");
@@ -85,7 +95,151 @@ static struct decoded decode_records(const struct sta_buffer *file)
     return decoded;
 }
 
+/* What row has as args.dependencies. */
+static struct sta_text list_of(const struct decoded *decoded, uint32_t row)
+{
+    const struct sta_args_column *inputs = args_of(decoded, "dependencies");
+    cr_assert(inputs->rows[row] == row && inputs->kinds[row] == STA_VALUE_TEXT);
+    return sta_dictionary_text(sta_tables_values(decoded->tables, inputs->key), inputs->values[row].code);
+}
+
+static void expect_list(const struct decoded *decoded, uint32_t row, const char *wanted)
+{
+    const struct sta_args_column *inputs = args_of(decoded, "dependencies");
+    const uint32_t tasks = sta_tables_list_members(decoded->tables, inputs->key);
+    struct sta_buffer text = {0};
+    cr_assert_str_eq(text_of(sta_tables_keys(decoded->tables), tasks), "key");
+    cr_assert(sta_list_put(&text, sta_tables_values(decoded->tables, tasks), list_of(decoded, row)));
+    cr_assert(text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0, "row %u is %.*s", row,
+              (int)text.size, text.data);
+    sta_buffer_fini(&text);
+}
+
 /* ---- what is kept */
+
+/* A Compute record with some packed value, or several, as its dependencies. */
+static void put_inputs(struct sta_buffer *file, double duration, unsigned count, const char *packed,
+                       size_t size)
+{
+    struct sta_buffer out = {0};
+    begin_compute(&out, 104, duration, "worker-h-3");
+    sta_put_char(&out, (char)(0x82 + count));
+    put_texts(&out, "key", "k");
+    put_texts(&out, "name", "f");
+    sta_put(&out, packed, size);
+    put_record(file, &out);
+    sta_buffer_fini(&out);
+}
+#define PUT_INPUTS(file, count, packed) put_inputs(file, 1, count, packed, sizeof packed - 1)
+#define INPUTS                                                                                               \
+    "\xac"                                                                                                   \
+    "dependencies"
+
+Test(records, a_list_of_tasks_is_their_codes_however_it_is_written)
+{
+    struct sta_buffer file = {0};
+    PUT_INPUTS(&file, 1, INPUTS "\x92\xa1k\xa2x\"");
+    PUT_INPUTS(&file, 1, INPUTS "\xdc\x00\x02\xd9\x01k\xa2x\""); /* the same in other words */
+    PUT_INPUTS(&file, 1, INPUTS "\xab[\"k\",\"x\\\"\"]");        /* and as a text */
+    PUT_INPUTS(&file, 1, INPUTS "\x90");
+    PUT_INPUTS(&file, 1, INPUTS "\xa2[]");
+    PUT_INPUTS(&file, 2, INPUTS "\x91\xa1y" INPUTS "\x91\xa1k"); /* the last counts */
+    PUT_INPUTS(&file, 1, INPUTS "\x91\xa1\xff");                 /* no UTF-8 */
+    struct decoded decoded = decode_records(&file);
+    static const char *const wanted[] = {
+        "[\"k\",\"x\\\"\"]", "[\"k\",\"x\\\"\"]", "[\"k\",\"x\\\"\"]", "[]", "[]",
+        "[\"k\"]",           "[\"\xef\xbf\xbd\"]"};
+    cr_assert_eq(decoded.batch.count, STA_COUNT_OF(wanted));
+    for (uint32_t row = 0; row < STA_COUNT_OF(wanted); row++)
+        expect_list(&decoded, row, wanted[row]);
+    const struct sta_args_column *inputs = args_of(&decoded, "dependencies");
+    cr_assert(inputs->values[0].code == inputs->values[1].code &&
+              inputs->values[1].code == inputs->values[2].code);
+    cr_assert_eq(inputs->values[3].code, inputs->values[4].code);
+    const struct sta_args_column *key = args_of(&decoded, "key");
+    uint32_t task;
+    memcpy(&task, list_of(&decoded, 5).bytes + 1, sizeof task);
+    cr_assert_eq(task, key->values[0].code, "a member is the task of that key");
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+Test(records, what_is_no_list_of_texts_is_the_text_that_it_was)
+{
+    struct sta_buffer file = {0};
+    PUT_INPUTS(&file, 1, INPUTS "\x92\xa1k\x05");
+    PUT_INPUTS(&file, 1, INPUTS "\xa6[\"k\" ]");
+    PUT_INPUTS(&file, 1, INPUTS "\xa4[\"k\"");
+    PUT_INPUTS(&file, 2, INPUTS "\x91\xa1y" INPUTS "\xa1z");
+    struct decoded decoded = decode_records(&file);
+    static const char *const wanted[] = {"[\"k\",5]", "[\"k\" ]", "[\"k\"", "z"};
+    cr_assert_eq(decoded.batch.count, STA_COUNT_OF(wanted));
+    for (uint32_t row = 0; row < STA_COUNT_OF(wanted); row++)
+        cr_assert_str_eq(list_of(&decoded, row).bytes, wanted[row]);
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+}
+
+/* Codes are set for many lists at once; those of records that are damaged are of no row. */
+Test(records, each_of_many_records_has_its_own_list)
+{
+    enum { RECORDS = 1000 };
+    struct sta_buffer file = {0}, packed = {0};
+    char wanted[40];
+    for (unsigned i = 0; i < RECORDS; i++) {
+        sta_buffer_clear(&packed);
+        sta_put_text(&packed, INPUTS);
+        sta_put_char(&packed, (char)0x92);
+        put_str(&packed, "k");
+        snprintf(wanted, sizeof wanted, "task-%u", i);
+        put_str(&packed, wanted);
+        put_inputs(&file, i % 3 == 2 ? -1 : 1, 1, packed.data, packed.size);
+    }
+    struct decoded decoded = decode_records(&file);
+    cr_assert_eq(decoded.source.counts.malformed, RECORDS / 3);
+    for (unsigned i = 0, row = 0; i < RECORDS; i++) {
+        if (i % 3 == 2)
+            continue;
+        snprintf(wanted, sizeof wanted, "[\"k\",\"task-%u\"]", i);
+        expect_list(&decoded, row++, wanted);
+    }
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+    sta_buffer_fini(&packed);
+}
+
+/* What stands where it stood before is recognised: a change is seen all the same. */
+Test(records, a_value_that_comes_again_and_one_that_changes_are_told_apart)
+{
+    static const char *const types[] = {"float32", "float32", "float32", "float32", "float64", "float3",
+                                        "float32", "12",      "12",      "12",      "float32"};
+    struct sta_buffer file = {0}, packed = {0};
+    for (size_t i = 0; i < STA_COUNT_OF(types); i++) {
+        sta_buffer_clear(&packed);
+        put_texts(&packed, "dtype", types[i]);
+        put_str(&packed, "shape");
+        sta_put_char(&packed, (char)0x92);
+        sta_put_char(&packed, 5);
+        sta_put_char(&packed, (char)(i / 4));
+        put_inputs(&file, 1, 2, packed.data, packed.size);
+    }
+    struct decoded decoded = decode_records(&file);
+    const struct sta_args_column *type = args_of(&decoded, "dtype"), *shape = args_of(&decoded, "shape");
+    for (uint32_t row = 0; row < STA_COUNT_OF(types); row++) {
+        char wanted[20];
+        snprintf(wanted, sizeof wanted, "[5,%u]", row / 4);
+        cr_assert_str_eq(text_of(sta_tables_values(decoded.tables, shape->key), shape->values[row].code),
+                         wanted);
+        if (type->kinds[row] == STA_VALUE_INT)
+            cr_assert(type->values[row].integer == 12 && strcmp(types[row], "12") == 0);
+        else
+            cr_assert_str_eq(text_of(sta_tables_values(decoded.tables, type->key), type->values[row].code),
+                             types[row]);
+    }
+    decoded_fini(&decoded);
+    sta_buffer_fini(&file);
+    sta_buffer_fini(&packed);
+}
 
 Test(records, a_compute_record_ends_at_its_timestamp)
 {
@@ -103,9 +257,7 @@ Test(records, a_compute_record_ends_at_its_timestamp)
     const struct sta_args_column *stamp = args_of(&decoded, "timestamp"), *size = args_of(&decoded, "size");
     cr_assert_eq(stamp->values[0].number, 104.0000000005, "as recorded, to the last bit");
     cr_assert_eq(size->values[0].integer, 7);
-    const struct sta_args_column *inputs = args_of(&decoded, "dependencies");
-    cr_assert_str_eq(text_of(sta_tables_values(decoded.tables, inputs->key), inputs->values[0].code),
-                     "[\"a\\\"b\"]");
+    expect_list(&decoded, 0, "[\"a\\\"b\"]");
     cr_assert_eq(args_of(&decoded, "record")->values[0].integer, 1);
     decoded_fini(&decoded);
     sta_buffer_fini(&file);

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include "../sample.h"
+#include "common/memory.h"
 #include "store/format/contents.h"
 #include "store/format/envelope.h"
 
@@ -67,6 +68,66 @@ Test(round_trip, extremes_mixed_kinds_and_more_names_than_keys)
         &(struct sample_shape){
             .seed = 7, .rows = 60000, .sources = 5, .chunk_rows = 700, .wild = true, .fractions = true},
         4, 8 << 20);
+}
+
+/* Tables with the tasks a and b, and lists of them. */
+static void put_lists(struct sta_buffer *written, const char *const *lists, const size_t *sizes, size_t count)
+{
+    struct sta_tables *tables = sta_tables_create(NULL);
+    const uint32_t tasks = sta_tables_intern_key(tables, "key", 3),
+                   inputs = sta_tables_intern_key(tables, "dependencies", 12);
+    sta_dictionary_intern(sta_tables_values(tables, tasks), "a", 1);
+    sta_dictionary_intern(sta_tables_values(tables, tasks), "b\"", 2);
+    cr_assert(!sta_tables_hold_lists(tables, tasks, inputs), "members stand before");
+    cr_assert(sta_tables_hold_lists(tables, inputs, tasks));
+    for (size_t i = 0; i < count; i++)
+        sta_dictionary_intern(sta_tables_values(tables, inputs), lists[i], sizes[i]);
+    cr_assert(sta_tables_hold_lists(tables, inputs, tasks), "still");
+    sta_tables_put(written, tables);
+    sta_tables_destroy(tables);
+}
+
+#define LIST(codes) "\xff" codes
+Test(round_trip, lists_of_texts_come_back_as_their_texts_and_codes)
+{
+    static const char *const lists[] = {LIST("\1\0\0\0\0\0\0\0\1\0\0\0"), "plain", LIST(""), LIST("\0\0\0\0"),
+                                        ""};
+    static const size_t sizes[] = {13, 5, 1, 5, 0};
+    static const char *const wanted[] = {"[\"b\\\"\",\"a\",\"b\\\"\"]", "plain", "[]", "[\"a\"]", ""};
+    static const size_t members[] = {3, 0, 0, 1, 0};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer written = {0};
+    struct sta_tables *read;
+    put_lists(&written, lists, sizes, STA_COUNT_OF(lists));
+    cr_assert_eq(sta_tables_get(written.data, written.size, NULL, NULL, NULL, &read, &err), 0);
+    const struct sta_dictionary *texts = sta_tables_values(read, 1);
+    cr_assert_eq(sta_dictionary_count(texts), STA_COUNT_OF(wanted));
+    for (uint32_t code = 0; code < STA_COUNT_OF(wanted); code++) {
+        size_t count = 0;
+        const uint32_t *codes = sta_tables_list(read, 1, 0, code, &count);
+        cr_assert_str_eq(sta_dictionary_text(texts, code).bytes, wanted[code]);
+        cr_assert(count == members[code] && (codes != NULL) == (wanted[code][0] == '['));
+    }
+    size_t count;
+    cr_assert(sta_tables_list(read, 1, 0, 0, &count)[0] == 1 &&
+              sta_tables_list(read, 1, 1, 0, &count) == NULL);
+    cr_assert(!sta_tables_hold_lists(read, 1, 0), "it has texts: a refresh goes on with these");
+    sta_tables_destroy(read);
+    sta_buffer_fini(&written);
+}
+
+Test(round_trip, a_list_of_what_is_not_there_is_damage)
+{
+    static const char *const beyond[] = {LIST("\2\0\0\0")};
+    static const size_t size[] = {5};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer written = {0};
+    struct sta_tables *read;
+    put_lists(&written, beyond, size, 1);
+    for (size_t cut = 0; cut <= written.size; cut++)
+        cr_assert_eq(sta_tables_get(written.data, written.size - cut, NULL, NULL, NULL, &read, &err),
+                     STA_ECORRUPT);
+    sta_buffer_fini(&written);
 }
 
 /* So many that they are written in pieces, and packed in frames. */
