@@ -15,9 +15,13 @@ static const char WHAT[] = "the task graph";
 
 /* What some tasks name: of each its inputs, then its users. */
 struct lists {
-    struct sta_text *names; /* until they are looked up, all together */
     uint32_t *nodes;
     size_t count, capacity;
+    struct named {
+        struct sta_text *names; /* until they are looked up, all together */
+        uint32_t *places;       /* among the nodes */
+        size_t count, names_capacity, places_capacity;
+    } named;
     uint32_t *inputs, *users;   /* by task of the morsel: how many of each */
     struct sta_arena unescaped; /* names without their escapes */
 };
@@ -25,7 +29,11 @@ struct lists {
 struct building {
     struct sta_dasf *dasf;
     const struct sta_budget *budget;
-    const struct sta_dictionary *input_texts, *user_texts;
+    struct texts {
+        uint32_t key;                       /* code; STA_NO_CODE: there is none */
+        const struct sta_dictionary *texts; /* NULL: there are none */
+    } inputs, users;
+    uint32_t task_key;   /* whose values are the nodes; STA_NO_CODE: they are not */
     struct lists *lists; /* by morsel */
     size_t morsels;
 };
@@ -69,40 +77,85 @@ static const char *read_text(const char *at, const char *end, struct sta_arena *
     return at;
 }
 
-static int read_list(const struct building *building, struct lists *lists, const struct sta_dictionary *texts,
-                     uint32_t code, uint32_t *count, struct sta_error *err)
+/* Lists that are codes of tasks already. */
+static int take_codes(const struct building *building, struct lists *lists, const uint32_t *codes,
+                      size_t count, struct sta_error *err)
 {
-    *count = 0;
-    if (code == STA_NO_CODE)
-        return STA_OK;
-    struct sta_text list = sta_dictionary_text(texts, code);
+    int status = STA_ACCOUNT_GROW(building->budget->account, lists->nodes, lists->capacity,
+                                  lists->count + count, WHAT, err);
+    if (status == STA_OK && count > 0)
+        memcpy(lists->nodes + lists->count, codes, count * sizeof *codes);
+    lists->count += status == STA_OK ? count : 0;
+    return status;
+}
+
+/* Makes room for a name, and for its node. */
+static int add_name(const struct building *building, struct lists *lists, struct sta_error *err)
+{
+    static const uint32_t unknown = 0;
+    struct sta_account *account = building->budget->account;
+    struct named *named = &lists->named;
+    int status = STA_ACCOUNT_GROW(account, named->names, named->names_capacity, named->count + 1, WHAT, err);
+    if (status == STA_OK)
+        status =
+            STA_ACCOUNT_GROW(account, named->places, named->places_capacity, named->count + 1, WHAT, err);
+    if (status == STA_OK)
+        status = take_codes(building, lists, &unknown, 1, err);
+    if (status == STA_OK)
+        named->places[named->count++] = (uint32_t)lists->count - 1;
+    return status;
+}
+
+static int read_names(const struct building *building, struct lists *lists, struct sta_text list,
+                      uint32_t *count, struct sta_error *err)
+{
     const char *at = list.bytes, *end = list.bytes + list.length;
     while ((at = memchr(at, '"', (size_t)(end - at))) != NULL) {
-        int status = STA_ACCOUNT_GROW(building->budget->account, lists->names, lists->capacity,
-                                      lists->count + 1, WHAT, err);
+        int status = add_name(building, lists, err);
         if (status != STA_OK)
             return status;
-        at = read_text(at + 1, end, &lists->unescaped, &lists->names[lists->count++]) + 1;
+        at = read_text(at + 1, end, &lists->unescaped, &lists->named.names[lists->named.count - 1]) + 1;
         at = at < end ? at : end;
         (*count)++;
     }
     return STA_OK;
 }
 
+static int read_list(const struct building *building, struct lists *lists, const struct texts *texts,
+                     uint32_t code, uint32_t *count, struct sta_error *err)
+{
+    size_t members;
+    *count = 0;
+    if (code == STA_NO_CODE)
+        return STA_OK;
+    const uint32_t *codes = building->task_key == STA_NO_CODE || texts->key == STA_NO_CODE
+                                ? NULL
+                                : sta_tables_list(sta_snapshot_tables(building->dasf->snapshot), texts->key,
+                                                  building->task_key, code, &members);
+    if (codes == NULL)
+        return read_names(building, lists, sta_dictionary_text(texts->texts, code), count, err);
+    *count = (uint32_t)members;
+    return take_codes(building, lists, codes, members, err);
+}
+
 /* Those that never ran are not among the keys. */
 static int look_up(const struct building *building, struct lists *lists, struct sta_error *err)
 {
     struct sta_dasf *dasf = building->dasf;
-    lists->nodes =
-        sta_account_alloc(building->budget->account, lists->count + 1, sizeof *lists->nodes, WHAT, err);
-    if (lists->nodes == NULL)
+    struct named *named = &lists->named;
+    uint32_t *found =
+        sta_account_alloc(building->budget->account, named->count + 1, sizeof *found, WHAT, err);
+    if (found == NULL)
         return err->status;
     if (dasf->keys != NULL)
-        sta_dictionary_find_many(dasf->keys, lists->names, lists->count, lists->nodes);
-    for (size_t i = 0; i < lists->count; i++)
-        if (dasf->keys == NULL || lists->nodes[i] >= dasf->key_count)
-            lists->nodes[i] = dasf->key_count + sta_dictionary_intern(dasf->unknown, lists->names[i].bytes,
-                                                                      lists->names[i].length);
+        sta_dictionary_find_many(dasf->keys, named->names, named->count, found);
+    for (size_t i = 0; i < named->count; i++)
+        lists->nodes[named->places[i]] =
+            dasf->keys == NULL || found[i] >= dasf->key_count
+                ? dasf->key_count +
+                      sta_dictionary_intern(dasf->unknown, named->names[i].bytes, named->names[i].length)
+                : found[i];
+    sta_account_free(building->budget->account, found);
     return STA_OK;
 }
 
@@ -116,9 +169,9 @@ static int read_lists(const struct building *building, struct lists *lists, size
     lists->users = lists->inputs + count;
     for (size_t i = 0; i < count && status == STA_OK; i++) {
         const struct dasf_task *task = &building->dasf->tasks[first + i];
-        status = read_list(building, lists, building->input_texts, task->inputs, &lists->inputs[i], err);
+        status = read_list(building, lists, &building->inputs, task->inputs, &lists->inputs[i], err);
         if (status == STA_OK)
-            status = read_list(building, lists, building->user_texts, task->users, &lists->users[i], err);
+            status = read_list(building, lists, &building->users, task->users, &lists->users[i], err);
     }
     return status;
 }
@@ -134,7 +187,8 @@ static int read_morsel(void *context, unsigned worker, size_t morsel, struct sta
                             STA_MIN((size_t)MORSEL_TASKS, building->dasf->task_count - first), err);
     if (status == STA_OK)
         status = look_up(building, lists, err);
-    sta_account_free(building->budget->account, lists->names);
+    sta_account_free(building->budget->account, lists->named.names);
+    sta_account_free(building->budget->account, lists->named.places);
     sta_arena_fini(&lists->unescaped);
     return status;
 }
@@ -305,19 +359,26 @@ static int link_nodes(struct building *building, struct sta_error *err)
     return status == STA_OK ? turn_around(dasf, budget, err) : status;
 }
 
-static const struct sta_dictionary *texts_of(const struct sta_dasf *dasf, const char *name)
+static uint32_t key_of(const struct sta_dasf *dasf, const char *name)
+{
+    return sta_dictionary_find(sta_tables_keys(sta_snapshot_tables(dasf->snapshot)), name, strlen(name));
+}
+
+static struct texts texts_of(const struct sta_dasf *dasf, const char *name)
 {
     struct sta_text text = {name, (uint32_t)strlen(name)};
     int column = sta_schema_find(sta_columns_schema(dasf->columns), text);
-    return column >= 0 ? sta_columns_texts(dasf->columns, (uint32_t)column) : NULL;
+    return (struct texts){key_of(dasf, name + strlen("args.")),
+                          column >= 0 ? sta_columns_texts(dasf->columns, (uint32_t)column) : NULL};
 }
 
 int dasf_build_graph(struct sta_dasf *dasf, const struct sta_budget *budget, struct sta_error *err)
 {
     struct building building = {.dasf = dasf,
                                 .budget = budget,
-                                .input_texts = texts_of(dasf, "args.dependencies"),
-                                .user_texts = texts_of(dasf, "args.dependents"),
+                                .inputs = texts_of(dasf, "args.dependencies"),
+                                .users = texts_of(dasf, "args.dependents"),
+                                .task_key = dasf->keys != NULL ? key_of(dasf, "key") : STA_NO_CODE,
                                 .morsels = (dasf->task_count + MORSEL_TASKS - 1) / MORSEL_TASKS};
     building.lists =
         sta_account_calloc(budget->account, building.morsels + 1, sizeof *building.lists, WHAT, err);
