@@ -11,14 +11,6 @@
 
 static const char WHAT[] = "sorting the events of a slice of time";
 
-#define NONE UINT32_MAX
-
-struct sta_ordered_chunk {
-    const char *records;
-    uint32_t count;
-    uint32_t next; /* NONE: it is the last of its unit */
-};
-
 void sta_ordered_gathering_fini(struct sta_ordered_gathering *gathering, struct sta_account *account)
 {
     void *const all[] = {gathering->place, gathering->units, gathering->parts, gathering->buffer,
@@ -51,7 +43,7 @@ static void add_part(struct sta_ordered_gathering *gathering, const struct sta_o
 {
     uint32_t *place = &gathering->place[group->unit];
     uint32_t part = (uint32_t)gathering->part_count++;
-    gathering->parts[part] = (struct sta_ordered_chunk){records, group->count, NONE};
+    gathering->parts[part] = (struct sta_ordered_chunk){records, group->count, STA_ORDERED_LAST};
     if (*place == 0) {
         *place = (uint32_t)gathering->unit_count + 1;
         gathering->units[gathering->unit_count++] =
@@ -117,17 +109,11 @@ int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t recor
         struct sta_ordered_unit *unit = &gathering->units[u];
         if (unit->first == unit->last)
             continue;
-        size_t put = at;
-        for (uint32_t p = unit->first; p != NONE && rc == 0; p = gathering->parts[p].next) {
-            const struct sta_ordered_chunk *part = &gathering->parts[p];
-            memcpy(gathering->buffer + put, part->records, part->count * record);
-            put += part->count * record;
-            rc = sta_budget_check_work(budget, &work, part->count, err);
-        }
-        if (rc == 0)
-            unit->records =
-                sta_ordered_sort(gathering->buffer + at, gathering->scratch + at, unit->count, record);
-        at = put;
+        const struct sta_ordered_runs runs = {gathering->parts, unit->first};
+        unit->records =
+            sta_ordered_sort(&runs, gathering->buffer + at, gathering->scratch + at, unit->count, record);
+        at += unit->count * record;
+        rc = sta_budget_check_work(budget, &work, unit->count, err);
     }
     return rc;
 }

@@ -54,6 +54,14 @@ struct sta_ordered_piece {
     const char *records;
 };
 
+/* Records of a unit that a block gives, in order of time. */
+struct sta_ordered_chunk {
+    const char *records;
+    uint32_t count;
+    uint32_t next; /* STA_ORDERED_LAST: it is the last of its unit */
+};
+#define STA_ORDERED_LAST UINT32_MAX
+
 /* Of one worker and consumer: where the records of a slice come together. */
 struct sta_ordered_gathering {
     uint32_t *place; /* by unit: its number in `units`, plus 1; 0: it has no records */
@@ -77,8 +85,28 @@ STA_MUSTCHECK int sta_ordered_gather(struct sta_ordered_gathering *gathering,
 STA_MUSTCHECK int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t record,
                                          const struct sta_budget *budget, struct sta_error *err);
 
-/** Sorts records of @size bytes by their time; equal ones keep their order.
- * @scratch: room for as many.  Return: where the result is, @records or @scratch. */
-char *sta_ordered_sort(char *records, char *scratch, size_t count, size_t size);
+/* The records of a unit: a chain of runs. */
+struct sta_ordered_runs {
+    const struct sta_ordered_chunk *chunks;
+    uint32_t first;
+};
+
+static inline const struct sta_ordered_chunk *sta_ordered_first_run(const struct sta_ordered_runs *runs)
+{
+    return &runs->chunks[runs->first];
+}
+
+/** NULL: there is none. */
+static inline const struct sta_ordered_chunk *sta_ordered_next_run(const struct sta_ordered_runs *runs,
+                                                                   const struct sta_ordered_chunk *run)
+{
+    return run->next != STA_ORDERED_LAST ? &runs->chunks[run->next] : NULL;
+}
+
+/** Brings the records of a unit together by their time; equal ones keep their order.
+ * @records, @scratch: room for @count of @size bytes, all that the runs have.  Return: where the result is,
+ * @records or @scratch. */
+char *sta_ordered_sort(const struct sta_ordered_runs *runs, char *records, char *scratch, size_t count,
+                       size_t size);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * A slice of the time axis holds few bits of time, so a radix sort (least significant digit first) needs two
  * or three passes over memory that fits a core's cache, whatever the number of runs that came together.  Its
- * digits are as wide as the passes need.
+ * digits are as wide as the passes need.  All digits are counted in one go through the runs, and the first
+ * pass takes the records from where they are.
  *
  * Functions that are inlined with a constant size serve the sizes that are common. */
 #include <stdbool.h>
@@ -10,8 +11,9 @@
 
 #include "analyse/operators/ordered/ordered_private.h"
 
-#define DIGIT_BITS 13 /* at most: counters in half a core's nearest cache */
-#define FEW 48        /* that are sorted by insertion */
+#define DIGIT_BITS 12 /* at most: counters in half a core's nearest cache */
+#define PASSES ((64 + DIGIT_BITS - 1) / DIGIT_BITS)
+#define FEW 48 /* that are sorted by insertion */
 
 static inline int64_t time_of(const char *record)
 {
@@ -25,18 +27,27 @@ struct range {
     bool sorted;
 };
 
-static inline struct range range_of(const char *records, size_t count, size_t size)
+/* Each run is in order. */
+static inline struct range range_of(const struct sta_ordered_runs *runs, size_t size)
 {
-    int64_t before = time_of(records);
-    struct range range = {before, before, true};
-    for (size_t i = 1; i < count; i++) {
-        int64_t ts = time_of(records + i * size);
-        range.sorted &= before <= ts;
-        range.low = ts < range.low ? ts : range.low;
-        range.high = ts > range.high ? ts : range.high;
-        before = ts;
+    struct range range = {INT64_MAX, INT64_MIN, true};
+    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
+    for (; run != NULL; run = sta_ordered_next_run(runs, run)) {
+        const int64_t low = time_of(run->records), high = time_of(run->records + (run->count - 1) * size);
+        range.sorted &= range.high <= low;
+        range.low = low < range.low ? low : range.low;
+        range.high = high > range.high ? high : range.high;
     }
     return range;
+}
+
+static inline void concatenate(const struct sta_ordered_runs *runs, char *to, size_t size)
+{
+    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
+    for (; run != NULL; run = sta_ordered_next_run(runs, run)) {
+        memcpy(to, run->records, run->count * size);
+        to += run->count * size;
+    }
 }
 
 static inline void insert_each(char *records, size_t count, size_t size)
@@ -51,50 +62,69 @@ static inline void insert_each(char *records, size_t count, size_t size)
     }
 }
 
-/* A digit of the times: bits [shift, shift + bits). */
-struct digit {
+/* The times as numbers from the least one on, of so many digits. */
+struct digits {
     int64_t low;
-    unsigned shift, bits;
+    unsigned passes, bits; /* of each digit */
 };
 
-static inline uint32_t value_of(const struct digit *digit, const char *record)
+static inline uint32_t digit_of(const struct digits *digits, unsigned pass, const char *record)
 {
-    return (uint32_t)(((uint64_t)time_of(record) - (uint64_t)digit->low) >> digit->shift) &
-           ((1u << digit->bits) - 1);
+    return (uint32_t)(((uint64_t)time_of(record) - (uint64_t)digits->low) >> (pass * digits->bits)) &
+           ((1u << digits->bits) - 1);
 }
 
-static inline void one_pass(const char *from, char *to, size_t count, size_t size, struct digit digit)
+typedef uint32_t counters[PASSES][1u << DIGIT_BITS];
+
+/* Where the records of each digit begin, pass by pass. */
+static inline void find_places(const struct sta_ordered_runs *runs, const struct digits *digits,
+                               counters places, size_t size)
 {
-    size_t place[1u << DIGIT_BITS];
-    memset(place, 0, sizeof *place << digit.bits);
-    for (size_t i = 0; i < count; i++)
-        place[value_of(&digit, from + i * size)]++;
-    size_t sum = 0;
-    for (unsigned d = 0; d < 1u << digit.bits; d++) {
-        size_t here = place[d];
-        place[d] = sum;
-        sum += here;
+    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
+    for (unsigned pass = 0; pass < digits->passes; pass++)
+        memset(places[pass], 0, sizeof places[pass][0] << digits->bits);
+    for (; run != NULL; run = sta_ordered_next_run(runs, run))
+        for (uint32_t i = 0; i < run->count; i++)
+            for (unsigned pass = 0; pass < digits->passes; pass++)
+                places[pass][digit_of(digits, pass, run->records + i * size)]++;
+    for (unsigned pass = 0; pass < digits->passes; pass++) {
+        uint32_t sum = 0;
+        for (unsigned d = 0; d < 1u << digits->bits; d++) {
+            const uint32_t here = places[pass][d];
+            places[pass][d] = sum;
+            sum += here;
+        }
     }
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + place[value_of(&digit, from + i * size)]++ * size, from + i * size, size);
 }
 
-static inline char *sort(char *records, char *scratch, size_t count, size_t size)
+static inline void distribute(const char *records, uint32_t count, const struct digits *digits, unsigned pass,
+                              uint32_t *place, char *to, size_t size)
 {
-    if (count < 2)
-        return records;
-    struct range range = range_of(records, count, size);
-    if (range.sorted)
-        return records;
-    if (count <= FEW) {
-        insert_each(records, count, size);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(to + (size_t)place[digit_of(digits, pass, records + i * size)]++ * size, records + i * size,
+               size);
+}
+
+static inline char *sort(const struct sta_ordered_runs *runs, char *records, char *scratch, size_t count,
+                         size_t size)
+{
+    counters places;
+    const struct range range = range_of(runs, size);
+    if (range.sorted || count <= FEW) {
+        concatenate(runs, records, size);
+        if (!range.sorted)
+            insert_each(records, count, size);
         return records;
     }
-    unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)range.high - (uint64_t)range.low);
-    unsigned passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
-    unsigned width = (bits + passes - 1) / passes;
-    for (unsigned pass = 0; pass < passes; pass++) {
-        one_pass(records, scratch, count, size, (struct digit){range.low, pass * width, width});
+    const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)range.high - (uint64_t)range.low);
+    struct digits digits = {.low = range.low, .passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS};
+    digits.bits = (bits + digits.passes - 1) / digits.passes;
+    find_places(runs, &digits, places, size);
+    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
+    for (; run != NULL; run = sta_ordered_next_run(runs, run))
+        distribute(run->records, run->count, &digits, 0, places[0], records, size);
+    for (unsigned pass = 1; pass < digits.passes; pass++) {
+        distribute(records, (uint32_t)count, &digits, pass, places[pass], scratch, size);
         char *sorted = scratch;
         scratch = records;
         records = sorted;
@@ -102,16 +132,17 @@ static inline char *sort(char *records, char *scratch, size_t count, size_t size
     return records;
 }
 
-char *sta_ordered_sort(char *records, char *scratch, size_t count, size_t size)
+char *sta_ordered_sort(const struct sta_ordered_runs *runs, char *records, char *scratch, size_t count,
+                       size_t size)
 {
     switch (size) {
     case 16:
-        return sort(records, scratch, count, 16);
+        return sort(runs, records, scratch, count, 16);
     case 24:
-        return sort(records, scratch, count, 24);
+        return sort(runs, records, scratch, count, 24);
     case 32:
-        return sort(records, scratch, count, 32);
+        return sort(runs, records, scratch, count, 32);
     default:
-        return sort(records, scratch, count, size);
+        return sort(runs, records, scratch, count, size);
     }
 }
