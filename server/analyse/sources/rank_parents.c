@@ -17,14 +17,12 @@
 #include "common/memory.h"
 #include "common/number.h"
 
-/* What an event says of a process's parent, with its place in event order. */
+/* What an event says of a process's parent, and where the event is. */
 struct claim {
-    bool made;
+    const struct sta_block *block; /* NULL: none was made */
+    uint32_t row;
     uint32_t parent; /* STA_NO_PARENT: one without events */
     int64_t ts;
-    const char *path;
-    uint64_t first_line;
-    uint64_t place; /* segment, then row in it */
 };
 
 enum claim_kind { CLAIM_STATED, CLAIM_FORKED, CLAIM_KINDS };
@@ -33,7 +31,7 @@ enum claim_kind { CLAIM_STATED, CLAIM_FORKED, CLAIM_KINDS };
 struct reader {
     int64_t *ts, *values;
     uint8_t *missing, *kinds;
-    uint32_t *texts, *name, *cat, *thread, *chunk;
+    uint32_t *texts, *name, *cat, *thread;
     uint32_t *forks;                   /* rows */
     struct claim *claims[CLAIM_KINDS]; /* by process */
 };
@@ -101,36 +99,56 @@ static uint32_t find_process(const struct search *search, uint32_t host, int64_t
 
 /* ---- claims */
 
-static bool comes_before(const struct claim *a, const struct claim *b)
-{
-    if (a->ts != b->ts)
-        return a->ts < b->ts;
-    int paths = strcmp(a->path, b->path);
-    if (paths != 0)
-        return paths < 0;
-    if (a->first_line != b->first_line)
-        return a->first_line < b->first_line;
-    return a->place < b->place;
-}
+/* Where a claim stands among those of the same time. */
+struct origin {
+    const char *path;
+    uint64_t first_line; /* of its chunk */
+    uint64_t place;      /* segment, then row in it */
+};
 
-static void offer(struct claim *best, const struct claim *claim)
+static int find_origin(const struct search *search, const struct claim *claim, struct origin *origin,
+                       struct sta_error *err)
 {
-    if (claim->made && (!best->made || comes_before(claim, best)))
-        *best = *claim;
-}
-
-static struct claim claim_of(const struct search *search, const struct reader *reader,
-                             const struct sta_block *block, uint32_t row)
-{
+    uint32_t codes[STA_BLOCK_ROWS];
+    struct sta_column_values values = {.codes = codes};
+    const struct sta_block *block = claim->block;
     size_t count;
     const struct sta_chunk *chunks = sta_snapshot_chunks(search->snapshot, block->segment, &count);
-    struct claim claim = {.made = true, .parent = STA_NO_PARENT, .ts = reader->ts[row], .path = ""};
-    claim.place = (uint64_t)block->segment << 32 | (block->index * STA_BLOCK_ROWS + row);
-    if (reader->chunk[row] < count) {
-        claim.first_line = chunks[reader->chunk[row]].first_line;
-        claim.path = sta_snapshot_source(search->snapshot, chunks[reader->chunk[row]].source)->path;
+    int rc = sta_block_read(search->snapshot, block, STA_COLUMN_CHUNK, &values, err);
+    const uint32_t chunk = rc == 0 && values.kind == STA_KIND_CODE ? codes[claim->row] : STA_NO_CODE;
+    *origin = (struct origin){
+        .path = "", .place = (uint64_t)block->segment << 32 | (block->index * STA_BLOCK_ROWS + claim->row)};
+    if (chunk < count) {
+        origin->path = sta_snapshot_source(search->snapshot, chunks[chunk].source)->path;
+        origin->first_line = chunks[chunk].first_line;
     }
-    return claim;
+    return rc;
+}
+
+/* Of events of the same time: seldom, so that only here the chunks of rows are looked at. */
+static int break_tie(const struct search *search, const struct claim *a, const struct claim *b, bool *before,
+                     struct sta_error *err)
+{
+    struct origin of_a, of_b;
+    if (find_origin(search, a, &of_a, err) != 0 || find_origin(search, b, &of_b, err) != 0)
+        return err->status;
+    const int paths = strcmp(of_a.path, of_b.path);
+    *before = paths != 0                           ? paths < 0
+              : of_a.first_line != of_b.first_line ? of_a.first_line < of_b.first_line
+                                                   : of_a.place < of_b.place;
+    return STA_OK;
+}
+
+static int offer(const struct search *search, struct claim *best, const struct claim *claim,
+                 struct sta_error *err)
+{
+    bool before = claim->block != NULL && (best->block == NULL || claim->ts < best->ts);
+    int rc = STA_OK;
+    if (claim->block != NULL && best->block != NULL && claim->ts == best->ts)
+        rc = break_tie(search, claim, best, &before, err);
+    if (rc == 0 && before)
+        *best = *claim;
+    return rc;
 }
 
 /* The integer that a value of an args key stands for. */
@@ -212,11 +230,7 @@ static int read_common(const struct search *search, const struct sta_block *bloc
     struct sta_column_values ts = buffers_of(reader, NULL);
     ts.integers = reader->ts;
     int rc = sta_block_read(search->snapshot, block, STA_COLUMN_TS, &ts, err);
-    if (rc == 0)
-        rc = read_codes(search, block, STA_COLUMN_THREAD, reader->thread, reader, err);
-    if (rc == 0)
-        rc = read_codes(search, block, STA_COLUMN_CHUNK, reader->chunk, reader, err);
-    return rc;
+    return rc == 0 ? read_codes(search, block, STA_COLUMN_THREAD, reader->thread, reader, err) : rc;
 }
 
 static uint32_t process_at(const struct search *search, const struct reader *reader, uint32_t row)
@@ -253,9 +267,10 @@ static int read_stated(const struct search *search, const struct sta_block *bloc
             return rc;
         is_known = true;
         uint32_t process = process_at(search, reader, row);
-        struct claim claim = claim_of(search, reader, block, row);
-        claim.parent = find_process(search, search->entities->processes[process].host, pid);
-        offer(&reader->claims[CLAIM_STATED][process], &claim);
+        const struct claim claim = {block, row,
+                                    find_process(search, search->entities->processes[process].host, pid),
+                                    reader->ts[row]};
+        rc = offer(search, &reader->claims[CLAIM_STATED][process], &claim, err);
     }
     return rc;
 }
@@ -296,11 +311,10 @@ static int read_forks(const struct search *search, const struct sta_block *block
         int64_t pid;
         if (!integer_at(search, &values, search->ret_key, row, &pid) || pid <= 0)
             continue;
-        struct claim claim = claim_of(search, reader, block, row);
-        claim.parent = process_at(search, reader, row);
+        const struct claim claim = {block, row, process_at(search, reader, row), reader->ts[row]};
         uint32_t child = find_process(search, search->entities->processes[claim.parent].host, pid);
         if (child != STA_NO_PARENT)
-            offer(&reader->claims[CLAIM_FORKED][child], &claim);
+            rc = offer(search, &reader->claims[CLAIM_FORKED][child], &claim, err);
     }
     return rc;
 }
@@ -359,8 +373,7 @@ static uint32_t code_of(const struct sta_dictionary *dictionary, const char *tex
 static int reader_init(struct reader *reader, uint32_t processes, struct sta_account *account,
                        struct sta_error *err)
 {
-    uint32_t **const codes[] = {&reader->texts,  &reader->name,  &reader->cat,
-                                &reader->thread, &reader->chunk, &reader->forks};
+    uint32_t **const codes[] = {&reader->texts, &reader->name, &reader->cat, &reader->thread, &reader->forks};
     reader->ts = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->ts);
     reader->values = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->values);
     reader->missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
@@ -378,7 +391,7 @@ static int reader_init(struct reader *reader, uint32_t processes, struct sta_acc
 static void reader_fini(struct reader *reader, struct sta_account *account)
 {
     void *const all[] = {reader->ts,   reader->values, reader->missing, reader->kinds, reader->texts,
-                         reader->name, reader->cat,    reader->thread,  reader->chunk, reader->forks};
+                         reader->name, reader->cat,    reader->thread,  reader->forks};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         free(all[i]);
     for (int k = 0; k < CLAIM_KINDS; k++)
@@ -419,34 +432,37 @@ static void search_fini(struct search *search, unsigned workers)
     sta_account_free(search->account, search->end_of_host);
 }
 
-/* Charged to the snapshot, which keeps them.  NULL: no memory. */
+/* Charged to the snapshot, which keeps them.  NULL: it failed. */
 static uint32_t *settle(const struct search *search, unsigned workers, struct sta_error *err)
 {
     uint32_t process_count = search->entities->process_count;
     uint32_t *parents =
         sta_account_alloc(sta_snapshot_account(search->snapshot), process_count, sizeof *parents, WHAT, err);
-    for (uint32_t p = 0; parents != NULL && p < process_count; p++) {
+    int rc = parents != NULL ? STA_OK : err->status;
+    for (uint32_t p = 0; rc == 0 && p < process_count; p++) {
         struct claim best[CLAIM_KINDS] = {0};
-        for (unsigned w = 0; w < workers; w++)
-            for (int k = 0; k < CLAIM_KINDS; k++)
-                offer(&best[k], &search->readers[w].claims[k][p]);
-        const struct claim *claim = &best[best[CLAIM_STATED].made ? CLAIM_STATED : CLAIM_FORKED];
-        parents[p] = claim->made ? claim->parent : STA_NO_PARENT;
+        for (unsigned w = 0; rc == 0 && w < workers; w++)
+            for (int k = 0; rc == 0 && k < CLAIM_KINDS; k++)
+                rc = offer(search, &best[k], &search->readers[w].claims[k][p], err);
+        const struct claim *claim = &best[best[CLAIM_STATED].block != NULL ? CLAIM_STATED : CLAIM_FORKED];
+        parents[p] = claim->block != NULL ? claim->parent : STA_NO_PARENT;
     }
-    return parents;
+    if (rc == 0)
+        return parents;
+    sta_account_free(sta_snapshot_account(search->snapshot), parents);
+    return NULL;
 }
 
 /* Whether each process has stated its parent, be it that this one has no events. */
 static bool all_stated(const struct search *search, unsigned workers)
 {
-    uint32_t stated = 0;
-    for (uint32_t p = 0; p < search->entities->process_count; p++) {
-        bool any = false;
+    bool all = true;
+    for (uint32_t p = 0; p < search->entities->process_count && all; p++) {
+        all = false;
         for (unsigned w = 0; w < workers; w++)
-            any |= search->readers[w].claims[CLAIM_STATED][p].made;
-        stated += any;
+            all |= search->readers[w].claims[CLAIM_STATED][p].block != NULL;
     }
-    return stated == search->entities->process_count;
+    return all;
 }
 
 static int read_blocks(struct search *search, bool (*may)(const struct search *, const struct sta_block *),
