@@ -1,61 +1,100 @@
 /* Events to rows of the aggregation, groups to sums by bin. */
 #include "analyse/exact/additive.h"
 
+#include <stdlib.h>
+
+#include "analyse/exact/grow.h"
 #include "analyse/sources/shared.h"
 #include "analyse/views/bounded_sum.h"
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
-/* What a row says of its bin: events of which this is the first part, a later one, one behind whole bins, or
- * nothing but a change or bytes. */
-enum part { PART_STARTS, PART_GOES_ON, PART_ENDS, PART_WHOLE, PART_BYTES };
-
-/* Of a group: the place is its bin in a view by time, else its key of the view, a missing one being 0; below
- * the part is the size bin. */
+/* Of a group: a missing key of the view is place 0; the part is a code of it. */
 enum { KEY_SIGNATURE, KEY_PLACE, KEY_PART, KEYS };
-enum { SUM_TIME, SUM_SIZE };
-#define SIZE_BIN_BITS 4
-_Static_assert(STA_SIZE_BINS < 1 << SIZE_BIN_BITS, "a size bin, or none, takes so many bits");
+enum { SUM_COUNT, SUM_TIME, SUM_SIZE };
+_Static_assert(STA_SIZE_BINS < 1 << STA_SIZE_BIN_BITS, "a size bin, or none, takes so many bits");
 
 #define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
 
 int sta_additive_init(struct sta_additive *additive, const struct sta_exact_bins *bins, unsigned wants,
                       const struct sta_budget *budget, struct sta_error *err)
 {
+    const unsigned workers = sta_budget_workers(budget);
     *additive = (struct sta_additive){.bins = bins, .wants = wants, .by_time = bins->count > 1};
+    additive->workers = sta_alloc_array(workers, sizeof *additive->workers);
     return sta_feed_init(&additive->feed, KEYS, wants & STA_WANT_SIZES ? SUM_SIZE + 1 : SUM_TIME + 1, budget,
                          err);
 }
 
 void sta_additive_fini(struct sta_additive *additive)
 {
+    if (additive->workers == NULL)
+        return;
+    for (unsigned w = 0; w < sta_budget_workers(additive->feed.budget); w++) {
+        sta_account_free(additive->feed.budget->account, additive->workers[w].slots);
+        sta_account_free(additive->feed.budget->account, additive->workers[w].used);
+    }
+    free(additive->workers);
     sta_feed_fini(&additive->feed);
 }
 
 /* ---- events */
 
+int sta_additive_meet(struct sta_additive *additive, unsigned number, uint32_t signature,
+                      struct sta_error *err)
+{
+    struct sta_additive_worker *worker = &additive->workers[number];
+    struct sta_account *account = additive->feed.budget->account;
+    const size_t slots = ((size_t)signature + 1) << STA_SIZE_BIN_BITS;
+    int rc = STA_GROW_ZEROED(account, worker->slots, worker->slot_capacity, slots, err);
+    return rc == 0 ? STA_GROW_ZEROED(account, worker->used, worker->used_capacity, slots + 1, err) : rc;
+}
+
+static int put_row(struct sta_additive *additive, unsigned worker, uint32_t signature, int64_t place,
+                   uint32_t part, const struct sta_additive_slot *sums, struct sta_error *err)
+{
+    struct sta_feed *feed = &additive->feed;
+    const uint32_t at = sta_feed_row(feed, worker);
+    sta_feed_keys(feed, worker, KEY_SIGNATURE)[at] = signature;
+    sta_feed_keys(feed, worker, KEY_PLACE)[at] = place;
+    sta_feed_keys(feed, worker, KEY_PART)[at] = part;
+    sta_feed_sums(feed, worker, SUM_COUNT)[at] = sums->count;
+    sta_feed_sums(feed, worker, SUM_TIME)[at] = sums->time;
+    if (additive->wants & STA_WANT_SIZES)
+        sta_feed_sums(feed, worker, SUM_SIZE)[at] = sums->size;
+    return sta_feed_flush(feed, worker, err);
+}
+
+int sta_additive_hand_over(struct sta_additive *additive, unsigned number, struct sta_error *err)
+{
+    struct sta_additive_worker *worker = &additive->workers[number];
+    int rc = STA_OK;
+    for (size_t i = 0; rc == 0 && i < worker->used_count; i++) {
+        const uint32_t at = worker->used[i];
+        const uint32_t part = STA_PART_STARTS << STA_SIZE_BIN_BITS | at % (1u << STA_SIZE_BIN_BITS);
+        rc = put_row(additive, number, at >> STA_SIZE_BIN_BITS, worker->place, part, &worker->slots[at], err);
+        worker->slots[at] = (struct sta_additive_slot){0};
+    }
+    worker->used_count = 0;
+    return rc;
+}
+
 /* What an event adds to one bin. */
 struct addition {
-    enum part part;
+    enum sta_additive_part part;
     int64_t time, size;
 };
 
 static int put(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
                size_t bin, struct addition addition, struct sta_error *err)
 {
-    struct sta_feed *feed = &additive->feed;
-    const uint32_t at = sta_feed_row(feed, worker);
+    const struct sta_additive_slot sums = {1, addition.time, addition.size};
     const bool sized =
-        additive->wants & STA_WANT_SIZE_BINS && event->size > 0 && addition.part == PART_STARTS;
-    sta_feed_keys(feed, worker, KEY_SIGNATURE)[at] = event->signature;
-    sta_feed_keys(feed, worker, KEY_PLACE)[at] =
-        additive->by_time ? (int64_t)bin : (int64_t)(uint32_t)(event->key + 1);
-    sta_feed_keys(feed, worker, KEY_PART)[at] =
-        addition.part << SIZE_BIN_BITS | (sized ? sta_size_bin(event->size) : STA_SIZE_BINS);
-    sta_feed_sums(feed, worker, SUM_TIME)[at] = addition.time;
-    if (additive->wants & STA_WANT_SIZES)
-        sta_feed_sums(feed, worker, SUM_SIZE)[at] = addition.size;
-    return sta_feed_flush(feed, worker, err);
+        additive->wants & STA_WANT_SIZE_BINS && event->size > 0 && addition.part == STA_PART_STARTS;
+    const uint32_t part =
+        addition.part << STA_SIZE_BIN_BITS | (sized ? sta_size_bin(event->size) : STA_SIZE_BINS);
+    return put_row(additive, worker, event->signature, sta_additive_place(additive, event->key, bin), part,
+                   &sums, err);
 }
 
 /* The bytes of an event in each of its bins but the first. */
@@ -65,7 +104,7 @@ static int put_sizes(struct sta_additive *additive, unsigned worker, const struc
     int rc = STA_OK;
     for (size_t bin = part->low + 1; rc == 0 && bin <= part->high; bin++) {
         const int64_t size = sta_share_next(&share, bin);
-        rc = put(additive, worker, event, bin, (struct addition){PART_BYTES, 0, size}, err);
+        rc = put(additive, worker, event, bin, (struct addition){STA_PART_BYTES, 0, size}, err);
         if (rc == 0 && bin % MANY_BINS == 0)
             rc = sta_budget_check(additive->feed.budget, err);
     }
@@ -80,9 +119,9 @@ static int put_several(struct sta_additive *additive, unsigned worker, const str
     const bool any_whole = part->low + 1 < part->high;
     const bool sized = event->size > 0 && additive->wants & STA_WANT_SIZES;
     struct sta_bin_share share = {0};
-    struct addition first = {part->starts ? PART_STARTS : PART_GOES_ON,
+    struct addition first = {part->starts ? STA_PART_STARTS : STA_PART_GOES_ON,
                              sta_bin_to(bins, part->low) - part->from, 0};
-    const struct addition last = {any_whole ? PART_ENDS : PART_GOES_ON,
+    const struct addition last = {any_whole ? STA_PART_ENDS : STA_PART_GOES_ON,
                                   part->to - sta_bin_from(bins, part->high), 0};
     if (sized) {
         share = sta_share_begin(bins, part, event->ts, event->dur, event->size);
@@ -90,7 +129,7 @@ static int put_several(struct sta_additive *additive, unsigned worker, const str
     }
     int rc = put(additive, worker, event, part->low, first, err);
     if (rc == 0 && any_whole)
-        rc = put(additive, worker, event, part->low + 1, (struct addition){PART_WHOLE, 0, 0}, err);
+        rc = put(additive, worker, event, part->low + 1, (struct addition){STA_PART_WHOLE, 0, 0}, err);
     if (rc == 0)
         rc = put(additive, worker, event, part->high, last, err);
     return rc == 0 && sized ? put_sizes(additive, worker, event, part, share, err) : rc;
@@ -101,7 +140,7 @@ int sta_additive_take(struct sta_additive *additive, unsigned worker, const stru
 {
     if (part->low < part->high)
         return put_several(additive, worker, event, part, err);
-    struct addition all = {part->starts ? PART_STARTS : PART_GOES_ON, part->to - part->from, 0};
+    struct addition all = {part->starts ? STA_PART_STARTS : STA_PART_GOES_ON, part->to - part->from, 0};
     if (event->size > 0 && additive->wants & STA_WANT_SIZES)
         all.size = sta_share_of(part, event->ts, event->dur, event->size);
     return put(additive, worker, event, part->low, all, err);
@@ -109,7 +148,10 @@ int sta_additive_take(struct sta_additive *additive, unsigned worker, const stru
 
 int sta_additive_end(struct sta_additive *additive, struct sta_error *err)
 {
-    return sta_feed_end(&additive->feed, err);
+    int rc = STA_OK;
+    for (unsigned w = 0; rc == 0 && w < sta_budget_workers(additive->feed.budget); w++)
+        rc = sta_additive_hand_over(additive, w, err);
+    return rc == 0 ? sta_feed_end(&additive->feed, err) : rc;
 }
 
 /* ---- groups */
@@ -144,18 +186,18 @@ static int add_whole(struct run *run, size_t end, struct sta_error *err)
 static int add_group(struct run *run, const struct sta_feed_group *group, struct sta_error *err)
 {
     const struct sta_additive *additive = run->additive;
-    const int64_t place = group->keys[KEY_PLACE], rows = group->rows;
+    const int64_t place = group->keys[KEY_PLACE], rows = group->sums[SUM_COUNT];
     const unsigned both = (unsigned)group->keys[KEY_PART];
-    const enum part part = both >> SIZE_BIN_BITS;
-    const struct sta_additive_sums sums = {.events = part <= PART_ENDS ? rows : 0,
-                                           .count = part == PART_STARTS ? rows : 0,
+    const enum sta_additive_part part = both >> STA_SIZE_BIN_BITS;
+    const struct sta_additive_sums sums = {.events = part <= STA_PART_ENDS ? rows : 0,
+                                           .count = part == STA_PART_STARTS ? rows : 0,
                                            .time = group->sums[SUM_TIME],
                                            .size = group->sums[SUM_SIZE], /* 0 where none are wanted */
-                                           .size_bin = both % (1u << SIZE_BIN_BITS)};
+                                           .size_bin = both % (1u << STA_SIZE_BIN_BITS)};
     if (!additive->by_time)
         return run->add(run->context, run->signature, (uint32_t)place - 1, 0, &sums, err);
     int rc = add_whole(run, (size_t)place, err);
-    run->whole += part == PART_WHOLE ? rows : part == PART_ENDS ? -rows : 0;
+    run->whole += part == STA_PART_WHOLE ? rows : part == STA_PART_ENDS ? -rows : 0;
     return rc == 0 ? run->add(run->context, run->signature, 0, (size_t)place, &sums, err) : rc;
 }
 
@@ -185,7 +227,7 @@ int sta_additive_each(const struct sta_additive *additive, sta_additive_add add,
 
 /* ---- groups of other processes */
 
-int sta_additive_put(struct sta_additive *additive, struct sta_buffer *out, struct sta_error *err)
+int sta_additive_put_groups(struct sta_additive *additive, struct sta_buffer *out, struct sta_error *err)
 {
     int rc = sta_additive_end(additive, err);
     if (rc == 0)
@@ -201,7 +243,7 @@ static bool is_possible(const struct run *run, const struct sta_feed_group *grou
     const bool same = (uint32_t)group->keys[KEY_SIGNATURE] == run->signature;
     return group->keys[KEY_SIGNATURE] >= 0 && group->keys[KEY_SIGNATURE] < UINT32_MAX &&
            group->keys[KEY_PLACE] >= 0 && group->keys[KEY_PLACE] < limit && group->keys[KEY_PART] >= 0 &&
-           group->keys[KEY_PART] < (PART_BYTES + 1) << SIZE_BIN_BITS && group->rows > 0 &&
+           group->keys[KEY_PART] < (STA_PART_BYTES + 1) << STA_SIZE_BIN_BITS && group->sums[SUM_COUNT] > 0 &&
            (same || run->whole == 0);
 }
 

@@ -3,7 +3,8 @@
  *
  * Each event is a row (signature, key of the view or bin, size bin) with what it adds there.  Signature and
  * key say which rows of which layers and metrics the group counts towards, so an event of three layers is
- * still one row.
+ * still one row.  Workers add up events of one key or bin that follow one another by themselves: in a view of
+ * one row, or of bins that hold many events, the aggregation gets few rows.
  *
  * An event over many bins costs as much as one over two: its parts in the first and in the last bin, and the
  * change from none to one event that covers whole bins behind the first, and back at the last; running sums
@@ -19,10 +20,28 @@
 struct sta_exact_result;
 struct sta_kinds;
 
+/* What a row says of its bin: events of which this is the first part, a later one, one behind whole bins, or
+ * nothing but a change or bytes. */
+enum sta_additive_part { STA_PART_STARTS, STA_PART_GOES_ON, STA_PART_ENDS, STA_PART_WHOLE, STA_PART_BYTES };
+#define STA_SIZE_BIN_BITS 4 /* of a part's code; the part is above them */
+
+/* What a worker has added up of events that lie in one place whole, and was not handed over. */
+struct sta_additive_worker {
+    int64_t place; /* bin in a view by time, else key of the view plus 1 */
+    struct sta_additive_slot {
+        int64_t count, time, size;
+    } * slots; /* by signature, then size bin */
+    size_t slot_capacity;
+    uint32_t *used; /* the slots that are not empty; has room for all */
+    size_t used_count, used_capacity;
+    char padding[64]; /* a cache line of its own */
+};
+
 struct sta_additive {
     const struct sta_exact_bins *bins; /* borrowed */
     unsigned wants;
     bool by_time; /* several bins */
+    struct sta_additive_worker *workers;
     struct sta_feed feed;
 };
 
@@ -30,6 +49,44 @@ struct sta_additive {
 STA_MUSTCHECK int sta_additive_init(struct sta_additive *additive, const struct sta_exact_bins *bins,
                                     unsigned wants, const struct sta_budget *budget, struct sta_error *err);
 void sta_additive_fini(struct sta_additive *additive);
+/** Events of this signature may come now. */
+STA_MUSTCHECK int sta_additive_meet(struct sta_additive *additive, unsigned worker, uint32_t signature,
+                                    struct sta_error *err);
+
+static inline int64_t sta_additive_place(const struct sta_additive *additive, uint32_t key, size_t bin)
+{
+    return additive->by_time ? (int64_t)bin : (int64_t)(uint32_t)(key + 1);
+}
+
+int sta_additive_hand_over(struct sta_additive *additive, unsigned worker, struct sta_error *err);
+/** Adds an event that lies in @place whole.  @sizes: whether sizes are told apart.  Return: 0, or what an
+ * aggregation returns. */
+STA_MUSTCHECK static inline int sta_additive_put(struct sta_additive *additive, unsigned number,
+                                                 uint32_t signature, int64_t place, int64_t time,
+                                                 int64_t size, bool sizes, struct sta_error *err)
+{
+    struct sta_additive_worker *worker = &additive->workers[number];
+    const uint32_t in_bin = 0 - (uint32_t)(sizes & (size > 0)); /* a mask: hard to predict */
+    const uint32_t bin = (sta_size_bin(size) & in_bin) | (STA_SIZE_BINS & ~in_bin);
+    const uint32_t at = signature << STA_SIZE_BIN_BITS | bin;
+    struct sta_additive_slot *slot = &worker->slots[at];
+    int64_t times, sum;
+    if (place != worker->place || __builtin_add_overflow(slot->time, time, &times) ||
+        __builtin_add_overflow(slot->size, size, &sum)) {
+        int rc = sta_additive_hand_over(additive, number, err);
+        if (rc != 0)
+            return rc;
+        worker->place = place;
+        times = time;
+        sum = size;
+    }
+    worker->used[worker->used_count] = at;
+    worker->used_count += slot->count == 0;
+    slot->count++;
+    slot->time = times;
+    slot->size = sum;
+    return STA_OK;
+}
 
 /* An event, in ticks and bytes; its duration is not below 0. */
 struct sta_additive_event {
@@ -38,7 +95,7 @@ struct sta_additive_event {
     int64_t size; /* 0: none */
 };
 
-/** Takes an event of which @part lies in the bins.  Return: 0, or what an aggregation returns. */
+/** Takes an event of which @part lies in the bins.  Return: likewise. */
 STA_MUSTCHECK int sta_additive_take(struct sta_additive *additive, unsigned worker,
                                     const struct sta_additive_event *event, const struct sta_exact_part *part,
                                     struct sta_error *err);
@@ -60,8 +117,8 @@ STA_MUSTCHECK int sta_additive_each(const struct sta_additive *additive, sta_add
                                     struct sta_error *err);
 
 /** Ends, and puts all groups, for another process. */
-STA_MUSTCHECK int sta_additive_put(struct sta_additive *additive, struct sta_buffer *out,
-                                   struct sta_error *err);
+STA_MUSTCHECK int sta_additive_put_groups(struct sta_additive *additive, struct sta_buffer *out,
+                                          struct sta_error *err);
 /** Likewise for the groups at @in, which another process has put: signatures and keys are its own.  Return:
  * also STA_ECORRUPT. */
 STA_MUSTCHECK int sta_additive_each_other(const struct sta_additive *additive, struct sta_cursor in,

@@ -2,6 +2,9 @@
 #include "analyse/exact/contributions.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define NO_GROUP UINT32_MAX
 
 struct sta_contributions *sta_contributions_create(const struct sta_contributions_options *options)
 {
@@ -10,10 +13,11 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     contributions->contributions.size = sizeof(struct sta_contribution);
     contributions->accumulators.size = sizeof(struct sta_exact_accumulator);
     contributions->places.size = sizeof(struct sta_place);
+    contributions->unit_sets.size = sizeof(struct sta_unit_set);
     contributions->contributions.account = contributions->accumulators.account =
-        contributions->places.account = options->account;
+        contributions->places.account = contributions->unit_sets.account = options->account;
     contributions->streams.account = contributions->by_key.account = contributions->places_by_key.account =
-        options->account;
+        contributions->sets.account = options->account;
     for (size_t i = 0; i < STA_COUNT_OF(contributions->units); i++)
         contributions->units[i].account = options->account;
     contributions->lists.account = options->account;
@@ -24,6 +28,8 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
                         sizeof *contributions->scratch);
     contributions->layer_places =
         sta_alloc_array((size_t)options->shape->layer_count + 1, sizeof *contributions->layer_places);
+    contributions->layer_sets =
+        sta_alloc_array((size_t)options->shape->layer_count + 1, sizeof *contributions->layer_sets);
     STA_ASSERT(uv_mutex_init(&contributions->lock) == 0);
     return contributions;
 }
@@ -36,14 +42,17 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     sta_map_fini(&contributions->streams);
     sta_map_fini(&contributions->by_key);
     sta_map_fini(&contributions->places_by_key);
+    sta_map_fini(&contributions->sets);
     for (size_t i = 0; i < STA_COUNT_OF(contributions->units); i++)
         sta_map_fini(&contributions->units[i]);
     sta_segmented_fini(&contributions->contributions);
     sta_segmented_fini(&contributions->accumulators);
     sta_segmented_fini(&contributions->places);
+    sta_segmented_fini(&contributions->unit_sets);
     sta_arena_fini(&contributions->lists);
     free(contributions->scratch);
     free(contributions->layer_places);
+    free(contributions->layer_sets);
     free(contributions);
 }
 
@@ -55,14 +64,26 @@ static uint64_t pair(uint32_t high, uint32_t low)
 /* ---- places and accumulators; with the lock held.  Each returns false once memory was refused, and says so
  * in `failure`. */
 
+static bool is_compared(const struct sta_contributions *contributions, uint32_t layer)
+{
+    const struct sta_exact_shape_layer *shape = &contributions->options.shape->layers[layer];
+    return shape->exposed || shape->has_children;
+}
+
 static bool new_accumulator(struct sta_contributions *contributions, enum sta_accumulator_type kind,
                             uint32_t layer, uint32_t place)
 {
     struct sta_exact_accumulator *accumulator =
         sta_segmented_add(&contributions->accumulators, &contributions->failure);
-    if (accumulator != NULL)
-        *accumulator = (struct sta_exact_accumulator){.place = place, .layer = layer, .kind = kind};
-    return accumulator != NULL;
+    if (accumulator == NULL)
+        return false;
+    const bool compared = kind == STA_ACCUMULATOR_GROUP && is_compared(contributions, layer);
+    *accumulator =
+        (struct sta_exact_accumulator){.place = place,
+                                       .layer = layer,
+                                       .kind = kind,
+                                       .compared = compared ? contributions->compared++ : STA_NOT_COMPARED};
+    return true;
 }
 
 static bool make_place(struct sta_contributions *contributions, uint32_t layer, uint32_t key)
@@ -90,19 +111,63 @@ static bool place_of(struct sta_contributions *contributions, uint32_t layer, ui
     return !added || make_place(contributions, layer, key);
 }
 
-static bool list_unit(struct sta_contributions *contributions, enum sta_accumulator_type kind,
-                      const struct sta_kind *of, uint32_t unit)
+/* The accumulator of a unit in a place. */
+static bool unit_of(struct sta_contributions *contributions, enum sta_accumulator_type kind, uint32_t place,
+                    uint32_t unit, uint32_t *accumulator)
 {
-    for (uint32_t i = 0; i < of->layer_count; i++) {
-        const uint32_t place = contributions->layer_places[i];
-        bool added;
-        uint32_t accumulator = sta_map_intern(&contributions->units[kind], pair(place, unit),
-                                              contributions->accumulators.count, &added);
-        if (added && !new_accumulator(contributions, kind, of->layers[i], place))
-            return false;
-        contributions->scratch[contributions->scratch_count++] = accumulator;
+    bool added;
+    *accumulator = sta_map_intern(&contributions->units[kind], pair(place, unit),
+                                  contributions->accumulators.count, &added);
+    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
+    return !added || new_accumulator(contributions, kind, layer, place);
+}
+
+/* The units of a thread in a place, which several kinds of events share. */
+static bool set_of(struct sta_contributions *contributions, uint32_t place, uint32_t thread, uint32_t group,
+                   struct sta_unit_set *set)
+{
+    const struct sta_entity_thread *who = &contributions->options.entities->threads[thread];
+    bool added;
+    const uint32_t number =
+        sta_map_intern(&contributions->sets, pair(place, thread), contributions->unit_sets.count, &added);
+    if (!added) {
+        *set = *(const struct sta_unit_set *)sta_segmented_at(&contributions->unit_sets, number);
+        return true;
     }
-    return true;
+    struct sta_unit_set *made = sta_segmented_add(&contributions->unit_sets, &contributions->failure);
+    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
+    bool good = made != NULL &&
+                unit_of(contributions, STA_ACCUMULATOR_PROCESS, place, who->process, &set->process) &&
+                unit_of(contributions, STA_ACCUMULATOR_GROUP, place, group, &set->group) &&
+                unit_of(contributions, STA_ACCUMULATOR_HOST, place, who->host, &set->host);
+    set->thread = contributions->accumulators.count;
+    good = good && new_accumulator(contributions, STA_ACCUMULATOR_THREAD, layer, place);
+    if (good)
+        *made = *set;
+    return good;
+}
+
+static bool find_sets(struct sta_contributions *contributions, const struct sta_kind *of, uint32_t thread,
+                      uint32_t group)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < of->layer_count; i++)
+        good = set_of(contributions, contributions->layer_places[i], thread, group,
+                      &contributions->layer_sets[i]);
+    return good;
+}
+
+static void list(struct sta_contributions *contributions, uint32_t accumulator)
+{
+    contributions->scratch[contributions->scratch_count++] = accumulator;
+}
+
+/* The accumulators of the group: those of layers that are compared, or the others. */
+static void list_groups(struct sta_contributions *contributions, const struct sta_kind *of, bool compared)
+{
+    for (uint32_t i = 0; i < of->layer_count; i++)
+        if (is_compared(contributions, of->layers[i]) == compared)
+            list(contributions, contributions->layer_sets[i].group);
 }
 
 static bool list_rows(struct sta_contributions *contributions, const struct sta_kind *kind, uint32_t key)
@@ -128,40 +193,79 @@ static bool list_rows(struct sta_contributions *contributions, const struct sta_
 
 /* ---- contributions */
 
-/* Lists the accumulators of a contribution, and how many of them are of which sort. */
+/* Lists the accumulators of a contribution, and how many of them are of which sort.  @group: unless there are
+ * no units. */
 static bool list_accumulators(struct sta_contributions *contributions, struct sta_contribution *contribution,
-                              uint32_t thread, uint32_t key)
+                              uint32_t group)
 {
     const struct sta_kind *kind = contribution->kind;
-    const bool units = (contributions->options.wants & STA_WANT_UNITS) != 0;
-    const struct sta_entity_thread *who = units ? &contributions->options.entities->threads[thread] : NULL;
+    const uint32_t layers = group != NO_GROUP ? kind->layer_count : 0; /* that have units */
+    const struct sta_unit_set *sets = contributions->layer_sets;
     contributions->scratch_count = 0;
-    bool good = list_rows(contributions, kind, key);
-    good = good && (!units || list_unit(contributions, STA_ACCUMULATOR_PROCESS, kind, who->process));
+    if (!list_rows(contributions, kind, contribution->key) ||
+        (layers > 0 && !find_sets(contributions, kind, contribution->thread, group)))
+        return false;
+    for (uint32_t i = 0; i < layers; i++)
+        list(contributions, sets[i].process);
+    if (layers > 0)
+        list_groups(contributions, kind, false);
     contribution->plain = contributions->scratch_count;
-    if (units) {
-        contribution->group = contributions->options.groups->group_of_process[who->process];
-        good = good && list_unit(contributions, STA_ACCUMULATOR_GROUP, kind, contribution->group);
-    }
+    if (layers > 0)
+        list_groups(contributions, kind, true);
     contribution->measured = contributions->scratch_count;
-    if (units)
-        good = good && list_unit(contributions, STA_ACCUMULATOR_THREAD, kind, thread) &&
-               list_unit(contributions, STA_ACCUMULATOR_HOST, kind, who->host);
+    for (uint32_t i = 0; i < layers; i++)
+        list(contributions, sets[i].thread);
+    for (uint32_t i = 0; i < layers; i++)
+        list(contributions, sets[i].host);
     contribution->count = contributions->scratch_count;
-    return good;
+    return true;
+}
+
+static void *alloc_list(struct sta_contributions *contributions, size_t count, size_t size)
+{
+    return sta_arena_alloc(&contributions->lists, (count + 1) * size, _Alignof(uint32_t));
+}
+
+/* Which covers the contribution adds to, and is compared with. */
+static void list_covers(struct sta_contributions *contributions, struct sta_contribution *contribution,
+                        uint32_t group)
+{
+    const struct sta_exact_shape *shape = contributions->options.shape;
+    const struct sta_kind *kind = contribution->kind;
+    const uint32_t groups = contributions->options.groups->group_count;
+    uint32_t *covers = alloc_list(contributions, kind->cover_count, sizeof *covers);
+    struct sta_compared *compared =
+        alloc_list(contributions, contribution->measured - contribution->plain, sizeof *compared);
+    contribution->covers = covers;
+    contribution->cover_count = kind->cover_count;
+    contribution->compared = compared;
+    for (uint32_t c = 0; c < kind->cover_count; c++)
+        covers[c] = kind->covers[c] * groups + group;
+    for (uint32_t i = contribution->plain; i < contribution->measured; i++) {
+        const struct sta_exact_accumulator *of =
+            sta_contributions_accumulator(contributions, contribution->accumulators[i]);
+        const struct sta_exact_shape_layer *layer = &shape->layers[of->layer];
+        *compared++ = (struct sta_compared){
+            layer->exposed ? shape->layer_count * groups + group : STA_NO_COVER,
+            layer->has_children ? of->layer * groups + group : STA_NO_COVER, of->compared};
+    }
 }
 
 static void make_contribution(struct sta_contributions *contributions, const struct sta_kind *kind,
                               uint32_t thread, uint32_t key)
 {
+    const struct sta_contributions_options *options = &contributions->options;
     struct sta_contribution contribution = {.kind = kind, .thread = thread, .key = key};
-    if (!list_accumulators(contributions, &contribution, thread, key))
+    uint32_t group = NO_GROUP;
+    if (options->wants & STA_WANT_UNITS)
+        group = options->groups->group_of_process[options->entities->threads[thread].process];
+    if (!list_accumulators(contributions, &contribution, group))
         return;
-    uint32_t *accumulators = sta_arena_alloc(
-        &contributions->lists, ((size_t)contribution.count + 1) * sizeof *accumulators, _Alignof(uint32_t));
-    for (uint32_t i = 0; i < contribution.count; i++)
-        accumulators[i] = contributions->scratch[i];
+    uint32_t *accumulators = alloc_list(contributions, contribution.count, sizeof *accumulators);
+    memcpy(accumulators, contributions->scratch, contribution.count * sizeof *accumulators);
     contribution.accumulators = accumulators;
+    if (group != NO_GROUP)
+        list_covers(contributions, &contribution, group);
     struct sta_contribution *made = sta_segmented_add(&contributions->contributions, &contributions->failure);
     if (made != NULL)
         *made = contribution;
@@ -184,8 +288,10 @@ int sta_contributions_add(struct sta_contributions *contributions, const struct 
     if (contributions->failure.status == 0) {
         uint32_t stream = sta_map_intern(&contributions->streams, pair(kind->number, thread),
                                          (uint32_t)contributions->streams.count, &added);
-        *contribution = sta_map_intern(&contributions->by_key, pair(stream, key),
-                                       contributions->contributions.count, &added);
+        *contribution = stream;
+        if (contributions->options.keyed)
+            *contribution = sta_map_intern(&contributions->by_key, pair(stream, key),
+                                           contributions->contributions.count, &added);
         if (added)
             make_contribution(contributions, kind, thread, key);
     }
@@ -213,9 +319,11 @@ uint32_t sta_contributions_find_place(const struct sta_contributions *contributi
 struct sta_contribution_counts sta_contributions_count(struct sta_contributions *contributions)
 {
     uv_mutex_lock(&contributions->lock);
-    struct sta_contribution_counts counts = {contributions->contributions.count,
-                                             contributions->accumulators.count, contributions->places.count,
-                                             contributions->metric_places};
+    const struct sta_contribution_counts counts = {.contributions = contributions->contributions.count,
+                                                   .accumulators = contributions->accumulators.count,
+                                                   .compared = contributions->compared,
+                                                   .places = contributions->places.count,
+                                                   .metric_places = contributions->metric_places};
     uv_mutex_unlock(&contributions->lock);
     return counts;
 }

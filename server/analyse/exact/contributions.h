@@ -29,10 +29,13 @@ enum sta_accumulator_type {
     STA_ACCUMULATOR_HOST     /* .. of a host */
 };
 
+#define STA_NOT_COMPARED UINT32_MAX
+
 struct sta_exact_accumulator {
     uint32_t place; /* of a layer, or for METRIC of a metric */
     uint32_t layer;
     enum sta_accumulator_type kind;
+    uint32_t compared; /* number among those that are compared with covers, or STA_NOT_COMPARED */
 };
 
 /* A row's part of a layer. */
@@ -42,14 +45,24 @@ struct sta_place {
     uint32_t first_metric;      /* place of the layer's first metric */
 };
 
+#define STA_NO_COVER UINT32_MAX
+
+/* The covers of a group that the time of an accumulator is compared with: index in sta_covers, or
+ * STA_NO_COVER. */
+struct sta_compared {
+    uint32_t compute, children;
+    uint32_t number; /* of the accumulator among those that are compared */
+};
+
 struct sta_contribution {
     const struct sta_kind *kind;  /* of the pass; gone after it */
-    const uint32_t *accumulators; /* first those of its layers' places, in the order of kind->layers, then of
-                              their metrics, .. */
-    uint32_t plain;               /* .. then the rest that is measured and compared with no cover .. */
-    uint32_t measured;            /* .. then those of the group .. */
-    uint32_t count;               /* .. then presences */
-    uint32_t group;
+    const uint32_t *accumulators; /* first those that are measured and compared with no cover .. */
+    uint32_t plain;
+    uint32_t measured;                   /* .. then those of the group that are compared .. */
+    uint32_t count;                      /* .. then presences */
+    const struct sta_compared *compared; /* of accumulators[plain .. measured) */
+    const uint32_t *covers;              /* that its time adds to */
+    uint32_t cover_count;
     uint32_t thread, key; /* whose it is, beside the kind */
 };
 
@@ -58,24 +71,32 @@ struct sta_contributions_options {
     const struct sta_entities *entities;
     const struct sta_rank_groups *groups; /* NULL unless UNITS are wanted */
     unsigned wants;
+    bool keyed;                  /* the events of a thread have several keys */
     struct sta_account *account; /* records are charged to it; maps and lists are overdrawn from it */
+};
+
+/* The accumulators of a thread's units in a place. */
+struct sta_unit_set {
+    uint32_t process, group, thread, host;
 };
 
 /* Read through the functions below; one lock guards the maps and all growth. */
 struct sta_contributions {
     struct sta_contributions_options options;
     uv_mutex_t lock;
-    struct sta_map streams;                         /* (kind, thread) -> number, counting up */
-    struct sta_map by_key;                          /* (stream, key) -> contribution */
-    struct sta_map places_by_key;                   /* (layer, key) -> place */
+    struct sta_map streams;       /* (kind, thread) -> number, counting up */
+    struct sta_map by_key;        /* (stream, key) -> contribution; not keyed: that is the stream's number */
+    struct sta_map places_by_key; /* (layer, key) -> place */
+    struct sta_map sets;          /* (place, thread) -> unit set */
     struct sta_map units[STA_ACCUMULATOR_HOST + 1]; /* by accumulator kind: (place, unit) -> accumulator */
-    struct sta_segmented contributions, accumulators, places;
+    struct sta_segmented contributions, accumulators, places, unit_sets;
     struct sta_arena lists;
-    uint32_t metric_places;
+    uint32_t metric_places, compared;
     uint32_t *scratch; /* accumulators of a contribution being made */
     uint32_t scratch_count;
-    uint32_t *layer_places;   /* likewise its places, by the layers of its kind */
-    struct sta_error failure; /* the first refusal: nothing is added behind it */
+    uint32_t *layer_places;          /* likewise its places, by the layers of its kind, .. */
+    struct sta_unit_set *layer_sets; /* .. and their unit sets */
+    struct sta_error failure;        /* the first refusal: nothing is added behind it */
 };
 
 /** All in @options are borrowed. */
@@ -95,7 +116,7 @@ uint32_t sta_contributions_find_place(const struct sta_contributions *contributi
                                       uint32_t key);
 
 struct sta_contribution_counts {
-    uint32_t contributions, accumulators, places, metric_places;
+    uint32_t contributions, accumulators, compared, places, metric_places;
 };
 struct sta_contribution_counts sta_contributions_count(struct sta_contributions *contributions);
 

@@ -21,7 +21,7 @@ static int take_ordered(void *self, unsigned worker, const void *rows, struct st
 {
     const struct sta_scan_rows *from = rows;
     uint32_t count;
-    struct sta_span *spans = sta_ordered_reserve(out, from->count, err);
+    struct sta_exact_span *spans = sta_ordered_reserve(out, from->count, err);
     int rc = spans == NULL
                  ? err->status
                  : sta_intake_take(&((struct pass *)self)->intake, worker, from, spans, &count, err);
@@ -69,7 +69,7 @@ static size_t slice_rows(const struct sta_exact_ask *ask)
     const size_t threads = sta_snapshot_entities(ask->bound->question->snapshot)->thread_count;
     if (ask->slice_rows != 0)
         return ask->slice_rows;
-    return STA_MIN(STA_MAX(threads * 4, STA_SLICE_ROWS), STA_SLICE_ROWS * 16);
+    return STA_MIN(STA_MAX(threads, STA_SLICE_ROWS), STA_SLICE_ROWS * 16);
 }
 
 struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask)
@@ -88,7 +88,7 @@ static int scan(struct pass *pass, struct sta_time_range range, struct sta_error
     const struct sta_exact_ask *ask = pass->intake.ask;
     struct sta_accumulator unordered = {pass, take_unordered};
     struct sta_ordered_consumer ordered = {
-        pass, sizeof(struct sta_span), take_ordered, prepare, carry, measure, NULL};
+        pass, sizeof(struct sta_exact_span), take_ordered, prepare, carry, measure, NULL};
     struct sta_scan scan = sta_exact_scan(ask);
     pass->intake.range = range;
     scan.skip = is_out_of_reach;
@@ -230,8 +230,13 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
 {
     const struct sta_snapshot *snapshot = ask->bound->question->snapshot;
     bool units = (ask->wants & STA_WANT_UNITS) != 0;
-    struct sta_contributions_options options = {&result->shape, sta_snapshot_entities(snapshot), groups,
-                                                ask->wants, budget->account};
+    const struct sta_contributions_options options = {.shape = &result->shape,
+                                                      .entities = sta_snapshot_entities(snapshot),
+                                                      .groups = groups,
+                                                      .wants = ask->wants,
+                                                      .keyed = sta_exact_keys_source(result->keys) ==
+                                                               STA_KEY_VALUE,
+                                                      .account = budget->account};
     result->contributions = sta_contributions_create(&options);
     struct sta_tallies *tallies = sta_tallies_create(result->contributions, &result->bins, budget->account);
     struct sta_exact_sweep_options sweeping = {.contributions = result->contributions,
@@ -252,6 +257,7 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
                                    .worker_count = sta_budget_workers(budget)},
                         .tallies = tallies};
     sweeping.range = &pass.intake.range;
+    sweeping.long_spans = &pass.intake.long_spans;
     pass.sweep = sta_exact_sweep_create(&sweeping);
     int rc = sta_intake_init(&pass.intake, err);
     if (rc == 0)

@@ -9,17 +9,17 @@
 static int create_aggregation(struct sta_feed *feed, struct sta_error *err)
 {
     enum sta_type keys[STA_FEED_COLUMNS];
-    struct sta_primitive sums[STA_FEED_COLUMNS + 1] = {{.aggregate = STA_AGGREGATE_ROWS}};
+    struct sta_primitive sums[STA_FEED_COLUMNS];
     for (unsigned k = 0; k < feed->key_count; k++)
         keys[k] = STA_TYPE_INT;
     for (unsigned s = 0; s < feed->sum_count; s++)
-        sums[s + 1] = (struct sta_primitive){
+        sums[s] = (struct sta_primitive){
             .aggregate = STA_AGGREGATE_SUM, .types = {STA_TYPE_INT}, .first_argument = s};
     const struct sta_aggregation_spec spec = {.keys = keys,
                                               .key_count = feed->key_count,
                                               .keep_missing = true,
                                               .primitives = sums,
-                                              .primitive_count = feed->sum_count + 1};
+                                              .primitive_count = feed->sum_count};
     return sta_aggregation_create(&spec, feed->budget, NULL, &feed->aggregation, err);
 }
 
@@ -69,7 +69,7 @@ int sta_feed_end(struct sta_feed *feed, struct sta_error *err)
 
 int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum)
 {
-    const struct sta_vector *sums = &feed->groups.values[sum + 1];
+    const struct sta_vector *sums = &feed->groups.values[sum];
     return sums->missing != NULL && sums->missing[group] ? STA_TOO_LARGE : sums->integers[group];
 }
 
@@ -77,7 +77,7 @@ int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum)
 
 struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group)
 {
-    struct sta_feed_group all = {.rows = sta_feed_rows(feed, group)};
+    struct sta_feed_group all = {0};
     for (unsigned k = 0; k < feed->key_count; k++)
         all.keys[k] = sta_feed_key(feed, group, k);
     for (unsigned s = 0; s < feed->sum_count; s++)
@@ -104,7 +104,6 @@ void sta_feed_put(const struct sta_feed *feed, struct sta_buffer *out)
         const struct sta_feed_group group = sta_feed_group(feed, g);
         for (unsigned k = 0; k < feed->key_count; k++)
             put_signed(out, group.keys[k]);
-        put_signed(out, group.rows);
         for (unsigned s = 0; s < feed->sum_count; s++)
             put_signed(out, group.sums[s]);
     }
@@ -112,10 +111,9 @@ void sta_feed_put(const struct sta_feed *feed, struct sta_buffer *out)
 
 struct sta_feed_group sta_feed_get(const struct sta_feed *feed, struct sta_cursor *in)
 {
-    struct sta_feed_group group = {.rows = 0};
+    struct sta_feed_group group = {0};
     for (unsigned k = 0; k < feed->key_count; k++)
         group.keys[k] = get_signed(in);
-    group.rows = get_signed(in);
     for (unsigned s = 0; s < feed->sum_count; s++)
         group.sums[s] = get_signed(in);
     return group;

@@ -7,8 +7,8 @@
  *     sta_feed_sums(feed, worker, 0)[at] = dur;
  *     rc = sta_feed_flush(feed, worker, err);     // does nothing until the columns are full
  *
- * What the aggregation gives are the groups in the order of their keys, each with its rows counted and its
- * columns added up in 128 bits. */
+ * What the aggregation gives are the groups in the order of their keys, each with its columns added up in 128
+ * bits. */
 #ifndef STA_ANALYSE_EXACT_FEED_H
 #define STA_ANALYSE_EXACT_FEED_H
 
@@ -66,18 +66,12 @@ static inline int64_t sta_feed_key(const struct sta_feed *feed, size_t group, un
     return feed->groups.keys[key].integers[group];
 }
 
-/** How many rows a group has. */
-static inline int64_t sta_feed_rows(const struct sta_feed *feed, size_t group)
-{
-    return feed->groups.values[0].integers[group];
-}
-
 /** A sum of what is never below 0; STA_TOO_LARGE when it does not fit 64 bits. */
 int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum);
 
 /* A group on its own. */
 struct sta_feed_group {
-    int64_t keys[STA_FEED_COLUMNS], rows, sums[STA_FEED_COLUMNS]; /* sums: as of sta_feed_sum */
+    int64_t keys[STA_FEED_COLUMNS], sums[STA_FEED_COLUMNS]; /* sums: as of sta_feed_sum */
 };
 struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group);
 /** All groups, for another process: how many, then each.  After the end. */
@@ -88,7 +82,7 @@ struct sta_feed_group sta_feed_get(const struct sta_feed *feed, struct sta_curso
 /** A sum of small numbers, which may be below 0. */
 static inline int64_t sta_feed_change(const struct sta_feed *feed, size_t group, unsigned sum)
 {
-    return feed->groups.values[sum + 1].integers[group];
+    return feed->groups.values[sum].integers[group];
 }
 
 #endif

@@ -11,14 +11,6 @@
 enum { KEY_LAYER, KEY_VIEW, KEY_FILE, KEY_BIN, KEYS };
 enum { SUM_CHANGE, SUMS };
 
-#define RECENT 4096
-
-struct sta_files_recent {
-    struct seen {
-        uint32_t signature, key, file, bin;
-    } items[RECENT]; /* by hash */
-};
-
 int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
                    const struct sta_budget *budget, struct sta_error *err)
 {
@@ -46,26 +38,12 @@ void sta_files_fini(struct sta_files *files)
 
 /* ---- events */
 
-/* Whether a worker took the same thing lately. */
-static bool is_known(struct sta_files_recent *recent, struct seen seen)
-{
-    /* Files that follow one another have places that do; one round is enough, it need not be even. */
-    const uint32_t rest = seen.key + seen.bin * 3;
-    const uint32_t hash = seen.file + rest * UINT32_C(0x9e3779b1) + seen.signature * UINT32_C(0x85ebca6b);
-    struct seen *last = &recent->items[hash % RECENT];
-    if (last->file == seen.file && last->key == seen.key && last->signature == seen.signature &&
-        last->bin == seen.bin)
-        return true;
-    *last = seen;
-    return false;
-}
-
-static int put(struct sta_files *files, unsigned worker, const struct seen *seen, uint32_t layer, size_t bin,
+static int put(struct sta_files *files, unsigned worker, const struct sta_files_seen *seen, size_t bin,
                int64_t change, struct sta_error *err)
 {
     struct sta_feed *feed = &files->feed;
     const uint32_t at = sta_feed_row(feed, worker);
-    sta_feed_keys(feed, worker, KEY_LAYER)[at] = layer;
+    sta_feed_keys(feed, worker, KEY_LAYER)[at] = seen->layer;
     sta_feed_keys(feed, worker, KEY_VIEW)[at] = (uint32_t)(seen->key + 1); /* a missing one is 0 */
     sta_feed_keys(feed, worker, KEY_FILE)[at] = seen->file;
     if (files->by_time) {
@@ -75,19 +53,11 @@ static int put(struct sta_files *files, unsigned worker, const struct seen *seen
     return sta_feed_flush(feed, worker, err);
 }
 
-int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
-                   uint32_t file, const struct sta_exact_part *part, struct sta_error *err)
+int sta_files_take_new(struct sta_files *files, unsigned worker, struct sta_files_seen seen, size_t end,
+                       struct sta_error *err)
 {
-    const struct seen seen = {kind->number, key, file, (uint32_t)part->low};
-    int rc = STA_OK;
-    if (part->low == part->high && is_known(files->recent[worker], seen))
-        return STA_OK;
-    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
-        rc = put(files, worker, &seen, kind->layers[i], part->low, 1, err);
-        if (rc == 0 && files->by_time)
-            rc = put(files, worker, &seen, kind->layers[i], part->high + 1, -1, err);
-    }
-    return rc;
+    int rc = put(files, worker, &seen, seen.bin, 1, err);
+    return rc == 0 && files->by_time ? put(files, worker, &seen, end, -1, err) : rc;
 }
 
 /* ---- groups */
@@ -148,11 +118,11 @@ static int take_group(struct sta_files *files, const struct sta_feed_group *grou
                        group->keys[KEY_FILE] >= 0 && group->keys[KEY_FILE] < names->file_count &&
                        group->keys[KEY_VIEW] >= 0 && group->keys[KEY_VIEW] <= UINT32_MAX &&
                        group->keys[KEY_BIN] >= 0 && group->keys[KEY_BIN] <= (int64_t)names->bin_count;
-    struct seen seen = {.file = (uint32_t)group->keys[KEY_FILE]};
+    struct sta_files_seen seen = {.layer = (uint32_t)group->keys[KEY_LAYER],
+                                  .file = (uint32_t)group->keys[KEY_FILE]};
     if (!known || !names->key_of(names->context, (uint32_t)group->keys[KEY_VIEW] - 1, &seen.key))
         return sta_shared_fail(err);
-    return put(files, 0, &seen, (uint32_t)group->keys[KEY_LAYER], (size_t)group->keys[KEY_BIN],
-               group->sums[SUM_CHANGE], err);
+    return put(files, 0, &seen, (size_t)group->keys[KEY_BIN], group->sums[SUM_CHANGE], err);
 }
 
 int sta_files_take_other(struct sta_files *files, struct sta_cursor *in, const struct sta_files_names *names,

@@ -12,12 +12,14 @@
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
+#define WITHOUT_THREAD "an event of the store belongs to no thread"
+
 /* The columns that the question needs; NULL where it does not. */
 struct rows {
     uint32_t count;
     const uint32_t *selected, *classes;
-    const int64_t *ts, *dur, *sizes;
-    const uint8_t *no_size;
+    const int64_t *ts, *dur;
+    const int64_t *sizes;    /* 0 where there is none */
     const uint32_t *threads; /* codes of the tables */
     const uint32_t *files;   /* references */
     const uint32_t *keys;
@@ -34,6 +36,7 @@ int sta_intake_init(struct sta_intake *intake, struct sta_error *err)
     intake->workers = sta_alloc_array(intake->worker_count, sizeof *intake->workers);
     for (unsigned w = 0; w < intake->worker_count; w++)
         intake->workers[w].contribution_of_key.account = intake->budget->account;
+    sta_long_spans_init(&intake->long_spans, intake->budget->account);
     int rc = sta_additive_init(&intake->additive, intake->bins, wants, intake->budget, err);
     if (rc == 0 && wants & STA_WANT_FILES)
         rc = sta_files_init(&intake->files, intake->bins, intake->budget, err);
@@ -50,10 +53,10 @@ void sta_intake_fini(struct sta_intake *intake)
         sta_account_free(account, worker->of_kind);
         sta_account_free(account, worker->classes);
         sta_account_free(account, worker->streams);
-        sta_account_free(account, worker->last);
         sta_map_fini(&worker->contribution_of_key);
     }
     free(intake->workers);
+    sta_long_spans_fini(&intake->long_spans);
     sta_additive_fini(&intake->additive);
     sta_files_fini(&intake->files);
 }
@@ -92,7 +95,6 @@ static int read_sizes(struct sta_column_reader *reader, struct rows *rows, struc
         size.constant) /* constant: missing everywhere, since a size says how much one event moved */
         return rc;
     rows->sizes = size.integers;
-    rows->no_size = size.missing;
     return 0;
 }
 
@@ -100,11 +102,14 @@ static int read_sizes(struct sta_column_reader *reader, struct rows *rows, struc
 static int check_threads(const struct sta_intake *intake, const struct rows *rows, struct sta_error *err)
 {
     uint32_t largest = 0;
-    for (uint32_t i = 0; rows->threads != NULL && i < rows->count; i++)
-        largest = STA_MAX(largest, rows->threads[rows->selected != NULL ? rows->selected[i] : i]);
-    if (rows->threads != NULL && largest < intake->entities->thread_code_count)
-        return 0;
-    return sta_fail(err, STA_ECORRUPT, "an event of the store belongs to no thread");
+    if (rows->threads == NULL)
+        return sta_fail(err, STA_ECORRUPT, WITHOUT_THREAD);
+    for (uint32_t i = 0; rows->selected == NULL && i < rows->count; i++)
+        largest = STA_MAX(largest, rows->threads[i]);
+    for (uint32_t i = 0; rows->selected != NULL && i < rows->count; i++)
+        largest = STA_MAX(largest, rows->threads[rows->selected[i]]);
+    return largest < intake->entities->thread_code_count ? STA_OK
+                                                         : sta_fail(err, STA_ECORRUPT, WITHOUT_THREAD);
 }
 
 static int read_rows(struct sta_intake *intake, unsigned worker, const struct sta_scan_rows *from,
@@ -127,36 +132,50 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
 
 /* ---- contributions */
 
+static uint32_t thread_of(const struct sta_intake *intake, const struct rows *rows, uint32_t row)
+{
+    return rows->threads != NULL ? intake->entities->thread_of_code[rows->threads[row]] : 0;
+}
+
 /* The classes of a kind share what is known by thread. */
-static int meet_kind(struct sta_intake *intake, struct sta_intake_worker *worker, const struct sta_kind *kind,
-                     struct sta_error *err)
+static int find_threads(struct sta_intake *intake, struct sta_intake_worker *worker,
+                        struct sta_intake_class *class, struct sta_error *err)
 {
     struct sta_account *account = intake->budget->account;
     const size_t threads = (size_t)(needs_threads(intake) ? intake->entities->thread_count : 0) + 1;
-    int rc = STA_GROW_ZEROED(account, worker->of_kind, worker->kind_capacity, (size_t)kind->number + 1, err);
-    bool spans = intake->ask->wants & STA_WANT_ORDER && (kind->layer_count > 0 || kind->cover_count > 0);
-    if (rc != 0 || !spans || worker->of_kind[kind->number] != NULL)
+    int rc =
+        STA_GROW_ZEROED(account, worker->of_kind, worker->kind_capacity, (size_t) class->signature + 1, err);
+    if (rc != 0)
         return rc;
-    uint32_t *of_thread = sta_account_alloc(account, threads, sizeof *of_thread, "threads by layer", err);
-    if (of_thread == NULL)
-        return err->status;
-    memset(of_thread, 0xff, threads * sizeof *of_thread);
-    worker->of_kind[kind->number] = of_thread;
+    uint32_t **of_kind = &worker->of_kind[class->signature];
+    if (*of_kind == NULL) {
+        *of_kind = sta_account_alloc(account, threads, sizeof **of_kind, "threads by layer", err);
+        if (*of_kind == NULL)
+            return err->status;
+        memset(*of_kind, 0xff, threads * sizeof **of_kind);
+    }
+    class->of_thread = *of_kind;
     return STA_OK;
 }
 
-static int meet_class(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t class,
-                      struct sta_error *err)
+/* Meets the classes up to that code. */
+static int meet_classes(struct sta_intake *intake, unsigned number, uint32_t last, struct sta_error *err)
 {
-    const struct sta_kind *kind = sta_kinds_of(intake->kinds, class, err);
-    if (kind == NULL)
-        return err->status;
+    struct sta_intake_worker *worker = &intake->workers[number];
     int rc = STA_GROW_ZEROED(intake->budget->account, worker->classes, worker->class_capacity,
-                             (size_t) class + 1, err);
-    if (rc == 0)
-        rc = meet_kind(intake, worker, kind, err);
-    if (rc == 0)
-        worker->classes[class] = (struct sta_intake_class){kind, worker->of_kind[kind->number]};
+                             (size_t)last + 1, err);
+    for (; rc == 0 && worker->class_count <= last; worker->class_count++) {
+        const struct sta_kind *kind = sta_kinds_of(intake->kinds, (uint32_t)worker->class_count, err);
+        if (kind == NULL)
+            return err->status;
+        rc = sta_additive_meet(&intake->additive, number, kind->number, err);
+        worker->classes[worker->class_count] =
+            (struct sta_intake_class){.kind = kind,
+                                      .signature = kind->number,
+                                      .is_other = kind->layer_count == 0,
+                                      .is_span = intake->ask->wants & STA_WANT_ORDER &&
+                                                 (kind->layer_count > 0 || kind->cover_count > 0)};
+    }
     return rc;
 }
 
@@ -211,7 +230,7 @@ static int find_contribution(struct sta_intake *intake, struct sta_intake_worker
                              const struct rows *rows, uint32_t row, const struct sta_intake_class *class,
                              uint32_t *contribution, struct sta_error *err)
 {
-    uint32_t thread = rows->threads != NULL ? intake->entities->thread_of_code[rows->threads[row]] : 0;
+    const uint32_t thread = thread_of(intake, rows, row);
     int rc =
         class->of_thread[thread] == STA_NO_CODE ? meet_thread(intake, worker, class, thread, err) : STA_OK;
     *contribution = class->of_thread[thread];
@@ -222,126 +241,219 @@ static int find_contribution(struct sta_intake *intake, struct sta_intake_worker
 
 /* ---- rows */
 
-static int64_t size_of(const struct rows *rows, uint32_t row)
+#define MOST_ROWS 512 /* at once: what is noted of them stays in the nearest cache */
+
+/* Rows of which a part lies in the bins and in the range. */
+struct chosen {
+    uint32_t count;
+    uint32_t rows[MOST_ROWS];
+    int64_t from[MOST_ROWS], to[MOST_ROWS]; /* the part in the bins */
+};
+
+static inline int64_t size_of(const struct rows *rows, uint32_t row)
 {
-    if (rows->sizes == NULL || (rows->no_size != NULL && rows->no_size[row]))
-        return 0;
-    return rows->sizes[row];
+    return rows->sizes != NULL ? rows->sizes[row] : 0;
 }
 
-static uint32_t thread_of(const struct sta_intake *intake, const struct rows *rows, uint32_t row)
-{
-    return rows->threads != NULL ? intake->entities->thread_of_code[rows->threads[row]] : 0;
-}
-
-static uint32_t key_of(const struct sta_intake *intake, const struct rows *rows, uint32_t row)
+static inline uint32_t key_of(const struct rows *rows, const uint32_t *of_threads,
+                              const uint32_t *thread_of_code, uint32_t row)
 {
     if (rows->keys != NULL)
         return rows->keys[row];
-    const uint32_t *of_threads = sta_exact_keys_of_threads(intake->keys);
-    return of_threads != NULL ? of_threads[thread_of(intake, rows, row)] : 0;
+    return of_threads != NULL ? of_threads[thread_of_code[rows->threads[row]]] : 0;
 }
 
-/* An event of no wanted layer is counted where it starts, whatever its key. */
-static int take_other(struct sta_intake *intake, unsigned worker, const struct sta_kind *kind, int64_t ts,
-                      struct sta_error *err)
+/* Takes rows from the one numbered @first on.  Return: whether all of each lies in the bins and the range. */
+static bool load(const struct sta_intake *intake, const struct rows *rows, uint32_t first,
+                 struct chosen *chosen)
 {
-    const struct sta_additive_event event = {.signature = kind->number, .key = STA_NO_CODE, .ts = ts};
-    struct sta_exact_part part = {.from = ts, .to = ts, .starts = 1};
-    if (intake->ask->count_bins)
-        part.low = part.high = sta_bin_of(intake->bins, ts);
-    return sta_additive_take(&intake->additive, worker, &event, &part, err);
-}
-
-static int take_row(struct sta_intake *intake, unsigned worker, const struct rows *rows, uint32_t row,
-                    const struct sta_kind *kind, struct sta_exact_part *part, struct sta_error *err)
-{
-    if (kind->layer_count == 0)
-        return part->starts ? take_other(intake, worker, kind, rows->ts[row], err) : STA_OK;
-    const struct sta_additive_event event = {.signature = kind->number,
-                                             .key = key_of(intake, rows, row),
-                                             .ts = rows->ts[row],
-                                             .dur = STA_MAX(rows->dur[row], 0),
-                                             .size = size_of(rows, row)};
-    sta_exact_part_bins_near(intake->bins, &intake->workers[worker].bin, part);
-    int rc = sta_additive_take(&intake->additive, worker, &event, part, err);
-    if (rc != 0 || rows->files == NULL || rows->files[row] == STA_NO_CODE)
-        return rc;
-    const uint32_t file = intake->entities->file_of_ref[rows->files[row]];
-    if (file == STA_NO_CODE) /* a hash that no line defines */
-        return STA_OK;
-    return sta_files_take(&intake->files, worker, kind, event.key, file, part, err);
-}
-
-/* Adds a span, in the order of ts.  Only the union of a contribution's spans counts, so that one which goes
- * on where the last one of the contribution ends, or begins inside it, lengthens that. */
-static void add_span(struct sta_intake_worker *worker, struct sta_span *spans, uint32_t *count,
-                     struct sta_span span)
-{
-    struct sta_intake_span *last = &worker->last[span.cell];
-    if (last->round == worker->round) {
-        struct sta_span *known = &spans[last->at];
-        bool touches = span.ts == known->te && span.te > span.ts; /* an instant there lies behind it */
-        if (span.ts < known->te || span.ts == known->ts || touches) {
-            known->te = STA_MAX(known->te, span.te);
-            return;
-        }
+    const struct sta_exact_bins *bins = intake->bins;
+    const uint32_t count = STA_MIN(rows->count - first, (uint32_t)MOST_ROWS);
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (uint32_t i = 0; i < count; i++)
+        chosen->rows[i] = rows->selected != NULL ? rows->selected[first + i] : first + i;
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t ts = rows->ts[chosen->rows[i]], te = ts + STA_MAX(rows->dur[chosen->rows[i]], 0);
+        chosen->from[i] = ts;
+        chosen->to[i] = te;
+        from = STA_MIN(from, ts);
+        to = STA_MAX(to, te);
     }
-    *last = (struct sta_intake_span){worker->round, *count};
-    spans[(*count)++] = span;
+    chosen->count = count;
+    return from >= STA_MAX(bins->from, intake->range.from) && to < STA_MIN(bins->to, intake->range.to);
 }
 
-/* Where the span of a row goes, and what is known of the row. */
-struct spans {
-    struct sta_span *items;
-    uint32_t *count;
-    const struct sta_intake_class *class;
-    int64_t te; /* of its part in the bins and the range */
-};
-
-static int take_span(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
-                     uint32_t row, const struct spans *spans, struct sta_error *err)
+/* Leaves those of which a part lies in the bins and the range, cut to the bins. */
+static void cut(const struct sta_intake *intake, struct chosen *chosen)
 {
-    struct sta_span span = {.ts = rows->ts[row], .te = spans->te};
-    int rc = find_contribution(intake, worker, rows, row, spans->class, &span.cell, err);
-    if (rc == 0)
-        rc = STA_GROW_ZEROED(intake->budget->account, worker->last, worker->last_capacity,
-                             (size_t)span.cell + 1, err);
-    if (rc == 0)
-        add_span(worker, spans->items, spans->count, span);
-    return rc;
-}
-
-int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta_scan_rows *from,
-                    struct sta_span *spans, uint32_t *span_count, struct sta_error *err)
-{
-    struct sta_intake_worker *worker = &intake->workers[number];
     const struct sta_time_range range = intake->range;
-    struct rows rows;
-    uint32_t made = 0;
-    int rc = read_rows(intake, number, from, &rows, err);
-    worker->round++;
-    for (uint32_t i = 0; rc == 0 && i < rows.count; i++) {
-        const uint32_t row = rows.selected != NULL ? rows.selected[i] : i;
-        const uint32_t class_code = rows.classes[row];
-        const int64_t ts = rows.ts[row], te = ts + STA_MAX(rows.dur[row], 0);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        const int64_t ts = chosen->from[i], te = chosen->to[i];
         struct sta_exact_part part;
         if (ts >= range.to || (ts < range.from && te <= range.from) ||
             !sta_exact_part_of(intake->bins, ts, te, &part))
             continue;
-        if (class_code >= worker->class_capacity || worker->classes[class_code].kind == NULL)
-            rc = meet_class(intake, worker, class_code, err);
+        chosen->rows[count] = chosen->rows[i];
+        chosen->from[count] = part.from;
+        chosen->to[count++] = part.to;
+    }
+    chosen->count = count;
+}
+
+static int choose(struct sta_intake *intake, unsigned number, const struct rows *rows, uint32_t first,
+                  struct chosen *chosen, struct sta_error *err)
+{
+    uint32_t last = 0;
+    if (!load(intake, rows, first, chosen))
+        cut(intake, chosen);
+    for (uint32_t i = 0; i < chosen->count; i++)
+        last = STA_MAX(last, rows->classes[chosen->rows[i]]);
+    return last < intake->workers[number].class_count || chosen->count == 0
+               ? STA_OK
+               : meet_classes(intake, number, last, err);
+}
+
+/* The sums of any row: of several bins, or cut. */
+static int take_row(struct sta_intake *intake, unsigned worker, const struct rows *rows, uint32_t row,
+                    const struct sta_kind *kind, uint32_t key, struct sta_error *err)
+{
+    const struct sta_additive_event event = {.signature = kind->number,
+                                             .key = key,
+                                             .ts = rows->ts[row],
+                                             .dur = STA_MAX(rows->dur[row], 0),
+                                             .size = size_of(rows, row)};
+    struct sta_exact_part part;
+    if (!sta_exact_part_of(intake->bins, event.ts, event.ts + event.dur, &part))
+        return STA_OK;
+    sta_exact_part_bins_near(intake->bins, &intake->workers[worker].bin, &part);
+    return sta_additive_take(&intake->additive, worker, &event, &part, err);
+}
+
+/* An event of no wanted layer is counted where it starts, beside those before it whatever its key. */
+static int take_other(struct sta_intake *intake, unsigned number, const struct sta_kind *kind, int64_t ts,
+                      struct sta_error *err)
+{
+    int64_t place = intake->additive.workers[number].place;
+    if (ts < intake->bins->from)
+        return STA_OK;
+    if (intake->ask->count_bins)
+        place = sta_additive_place(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
+    return sta_additive_put(&intake->additive, number, kind->number, place, 0, 0, false, err);
+}
+
+static int take_sums(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                     const struct chosen *chosen, struct sta_error *err)
+{
+    const struct sta_intake_worker *worker = &intake->workers[number];
+    const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
+    const bool sizes = (intake->ask->wants & STA_WANT_SIZE_BINS) != 0;
+    const int64_t first = intake->range.from;
+    struct sta_recent_bin bin = worker->bin;
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
+        const uint32_t row = chosen->rows[i];
+        const struct sta_intake_class *class = &worker->classes[rows->classes[row]];
+        const uint32_t key = key_of(rows, key_of_threads, intake->entities->thread_of_code, row);
+        const int64_t ts = rows->ts[row], size = size_of(rows, row);
+        const int64_t from = chosen->from[i], to = chosen->to[i], time = to - from;
+        if (ts < first)
+            continue;
+        if (class->is_other) {
+            rc = take_other(intake, number, class->kind, ts, err);
+        } else if ((ts >= bin.from) & (ts < bin.to) & (to <= bin.to) &
+                   ((size <= 0) | (time == rows->dur[row]))) {
+            rc =
+                sta_additive_put(&intake->additive, number, class->signature,
+                                 sta_additive_place(&intake->additive, key, bin.bin), time, size, sizes, err);
+        } else {
+            rc = take_row(intake, number, rows, row, class->kind, key, err);
+            bin = worker->bin;
+        }
+    }
+    return rc;
+}
+
+/* Numbers of the chosen ones that have a file and start in the range.  Without a branch: which rows have a
+ * file is hard to predict. */
+static uint32_t list_with_files(const struct rows *rows, const struct chosen *chosen, int64_t first,
+                                uint32_t *with_files)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        const uint32_t row = chosen->rows[i];
+        with_files[count] = i;
+        count += (rows->files[row] != STA_NO_CODE) & (rows->ts[row] >= first);
+    }
+    return count;
+}
+
+static int take_files(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                      const struct chosen *chosen, struct sta_error *err)
+{
+    const struct sta_intake_class *classes = intake->workers[number].classes;
+    const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
+    struct sta_recent_bin bin = intake->workers[number].bin;
+    uint32_t with_files[MOST_ROWS];
+    const uint32_t count = list_with_files(rows, chosen, intake->range.from, with_files);
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const uint32_t at = with_files[i], row = chosen->rows[at];
+        const uint32_t file = intake->entities->file_of_ref[rows->files[row]];
+        const struct sta_kind *kind = classes[rows->classes[row]].kind;
+        if (file == STA_NO_CODE || kind->layer_count == 0) /* a hash that no line defines; in no row */
+            continue;
+        struct sta_exact_part part = {.from = chosen->from[at], .to = chosen->to[at]};
+        sta_exact_part_bins_near(intake->bins, &bin, &part);
+        rc = sta_files_take(&intake->files, number, kind,
+                            key_of(rows, key_of_threads, intake->entities->thread_of_code, row), file,
+                            part.low, part.high, err);
+    }
+    return rc;
+}
+
+static int take_spans(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
+                      const struct chosen *chosen, struct sta_exact_span *spans, uint32_t *count,
+                      struct sta_error *err)
+{
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
+        const uint32_t row = chosen->rows[i];
+        struct sta_intake_class *class = &worker->classes[rows->classes[row]];
+        if (!class->is_span)
+            continue;
+        if (class->of_thread == NULL)
+            rc = find_threads(intake, worker, class, err);
         if (rc != 0)
-            break;
-        const struct sta_intake_class class = worker->classes[class_code];
-        if (ts >= range.from)
-            rc = take_row(intake, number, &rows, row, class.kind, &part, err);
-        if (rc == 0 && class.of_thread != NULL)
-            rc = take_span(
-                intake, worker, &rows, row,
-                &(struct spans){
-                    .items = spans, .count = &made, .class = &class, .te = STA_MIN(part.to, range.to)},
-                err);
+            return rc;
+        struct sta_exact_span *span = &spans[(*count)++];
+        const int64_t te = STA_MIN(chosen->to[i], intake->range.to);
+        span->ts = rows->ts[row];
+        rc = find_contribution(intake, worker, rows, row, class, &span->contribution, err);
+        if (te - span->ts < STA_LONG_SPAN)
+            span->length = (uint32_t)(te - span->ts);
+        else if (rc == 0)
+            rc = sta_long_spans_add(&intake->long_spans, span, te, err);
+    }
+    return rc;
+}
+
+int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta_scan_rows *from,
+                    struct sta_exact_span *spans, uint32_t *span_count, struct sta_error *err)
+{
+    struct sta_intake_worker *worker = &intake->workers[number];
+    struct rows rows;
+    struct chosen chosen;
+    uint32_t made = 0;
+    int rc = read_rows(intake, number, from, &rows, err);
+    for (uint32_t first = 0; rc == 0 && first < rows.count; first += MOST_ROWS) {
+        rc = choose(intake, number, &rows, first, &chosen, err);
+        if (rc == 0)
+            rc = take_sums(intake, number, &rows, &chosen, err);
+        if (rc == 0 && rows.files != NULL)
+            rc = take_files(intake, number, &rows, &chosen, err);
+        if (rc == 0 && spans != NULL)
+            rc = take_spans(intake, worker, &rows, &chosen, spans, &made, err);
     }
     if (spans != NULL)
         *span_count = made;

@@ -8,19 +8,22 @@
 #include "analyse/exact/additive.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/files.h"
-#include "analyse/intervals/span.h"
+#include "analyse/exact/spans.h"
 #include "analyse/sources/ranges.h"
 
 /* What a worker knows of a class. */
 struct sta_intake_class {
-    const struct sta_kind *kind; /* NULL: not yet met */
+    const struct sta_kind *kind;
+    uint32_t signature;  /* number of the kind */
+    bool is_other;       /* of no wanted layer */
+    bool is_span;        /* its events cover something */
     uint32_t *of_thread; /* by thread: contribution, or stream where contributions have keys of their own;
-                            STA_NO_CODE: not yet met.  NULL: its events are no spans */
+                            STA_NO_CODE: not yet met.  NULL: no span of it has come */
 };
 
 struct sta_intake_worker {
-    struct sta_intake_class *classes;
-    size_t class_capacity;
+    struct sta_intake_class *classes; /* the first ones, all of which are met */
+    size_t class_count, class_capacity;
     uint32_t **of_kind; /* by number: the of_thread that classes of the kind share */
     size_t kind_capacity;
     /* By stream: kind and thread, and the contribution met last. */
@@ -30,12 +33,6 @@ struct sta_intake_worker {
     } * streams;
     size_t stream_count, stream_capacity;
     struct sta_map contribution_of_key; /* (stream, key) -> contribution */
-    /* By contribution: its last span in the block of that round. */
-    struct sta_intake_span {
-        uint32_t round, at;
-    } * last;
-    size_t last_capacity;
-    uint32_t round; /* counts the blocks, from 1 */
     struct sta_recent_bin bin;
 };
 
@@ -50,6 +47,7 @@ struct sta_intake {
     struct sta_contributions *contributions;
     struct sta_additive additive;
     struct sta_files files;
+    struct sta_long_spans long_spans;
     struct sta_intake_worker *workers;
     unsigned worker_count;
 };
@@ -59,7 +57,7 @@ STA_MUSTCHECK int sta_intake_init(struct sta_intake *intake, struct sta_error *e
 void sta_intake_fini(struct sta_intake *intake);
 /** Takes the rows of a block; writes their spans to @spans (NULL: not wanted). */
 STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
-                                  const struct sta_scan_rows *rows, struct sta_span *spans,
+                                  const struct sta_scan_rows *rows, struct sta_exact_span *spans,
                                   uint32_t *span_count, struct sta_error *err);
 
 #endif

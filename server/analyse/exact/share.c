@@ -228,7 +228,7 @@ int sta_exact_put_state(struct sta_intake *intake, const struct sta_buffer *tall
     if (rc == 0 && intake->ask->wants & STA_WANT_FILES)
         rc = sta_files_put(&intake->files, state, err);
     if (rc == 0)
-        rc = sta_additive_put(&intake->additive, state, err);
+        rc = sta_additive_put_groups(&intake->additive, state, err);
     return rc == 0 && state->failed ? sta_fail(err, STA_ELIMIT, "memory ran out for %s", WHAT) : rc;
 }
 

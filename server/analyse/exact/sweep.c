@@ -2,8 +2,8 @@
  *
  * DESIGN.  `prepare` notes which spans reach beyond their slice.  `carry`, in the order of slices, takes what
  * earlier slices handed on and hands on what reaches further.  `measure` then goes through the slice bin by
- * bin, alone: first the covers are built of the spans that belong to them, then every span's pieces are
- * measured, those of groups also against the covers.
+ * bin, alone: every span adds its piece to its accumulators, and its time to the covers of its group; the
+ * pieces of groups wait until the covers are whole, and are compared with them then.
  *
  * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an
  * earlier one lie before whatever comes and need no reset. */
@@ -28,22 +28,39 @@ struct reaches {
     size_t count, capacity;
 };
 
-struct spans {
-    struct sta_span *items;
+struct running {
+    int64_t end;   /* of the union so far */
+    int64_t total; /* of it in the present bin */
+};
+
+/* What of a union lies in covers, in the present bin. */
+struct covered {
+    int64_t compute, children;
+};
+
+/* A piece [from, to) that an accumulator of a group has gained at the time @now. */
+struct piece {
+    int64_t now, from, to;
+    struct sta_compared compared;
+};
+
+struct pieces {
+    struct piece *items;
     size_t count, capacity;
 };
 
-struct running {
-    int64_t end;                      /* of the union so far */
-    struct sta_exact_measure measure; /* of the present bin */
+struct met {
+    const struct sta_contribution *contribution; /* NULL: it was not met yet */
+    uint32_t round;                              /* in which it was listed last */
 };
 
 struct worker {
     struct running *running;    /* by accumulator */
+    struct covered *covered;    /* by number among the compared ones */
     uint32_t *accumulator_seen; /* by accumulator: the round in which it was listed */
-    size_t running_capacity, accumulator_capacity;
-    uint32_t *contribution_seen; /* by contribution, likewise */
-    size_t contribution_capacity;
+    size_t running_capacity, covered_capacity, accumulator_capacity;
+    struct met *met; /* by contribution */
+    size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
     uint32_t *contributions; /* of the round */
     size_t contribution_count, contributions_capacity;
@@ -54,7 +71,7 @@ struct worker {
     int64_t width;         /* measured of the bin; 0: none */
     struct reaches beyond; /* spans of the slice that reach beyond it */
     struct reaches open;   /* what reaches into the present bin */
-    struct spans spans;    /* of the present bin, cut to it */
+    struct pieces pieces;  /* of the present interval */
     struct sta_covers covers;
     char padding[64]; /* a cache line of its own */
 };
@@ -86,9 +103,10 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     struct sta_account *account = sweep->options.account;
     for (unsigned w = 0; w < sweep->options.workers; w++) {
         struct worker *worker = &sweep->workers[w];
-        void *const all[] = {worker->running,           worker->measures,      worker->accumulator_seen,
-                             worker->contribution_seen, worker->contributions, worker->accumulators,
-                             worker->beyond.items,      worker->open.items,    worker->spans.items};
+        void *const all[] = {worker->running,          worker->covered,      worker->measures,
+                             worker->accumulator_seen, worker->met,          worker->contributions,
+                             worker->accumulators,     worker->beyond.items, worker->open.items,
+                             worker->pieces.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
         sta_covers_fini(&worker->covers);
@@ -117,14 +135,16 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     const struct sta_contribution_counts counts = sta_contributions_count(sweep->options.contributions);
     int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
     if (rc == 0)
+        rc = STA_GROW_ZEROED(account, worker->covered, worker->covered_capacity, counts.compared, err);
+    if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
     if (rc == 0)
-        rc = STA_GROW_ZEROED(account, worker->contribution_seen, worker->contribution_capacity,
-                             counts.contributions, err);
+        rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
     if (rc == 0 && worker->covers.items == NULL)
-        rc = sta_covers_init(&worker->covers, sweep->options.shape->layer_count + 1,
-                             sweep->options.group_count, account, err);
+        rc = sta_covers_init(&worker->covers,
+                             ((size_t)sweep->options.shape->layer_count + 1) * sweep->options.group_count,
+                             account, err);
     return rc;
 }
 
@@ -133,12 +153,14 @@ int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, cons
 {
     struct worker *worker = &sweep->workers[number];
     size_t count;
-    const struct sta_span *spans = sta_slice_records(slice, &count);
+    const struct sta_exact_span *spans = sta_slice_records(slice, &count);
     int rc = grow_worker(sweep, worker, err);
     worker->beyond.count = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        if (spans[i].te > slice->to)
-            rc = add_farthest_end(sweep, &worker->beyond, spans[i].te, spans[i].cell, err);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, &spans[i]);
+        if (whole.te > slice->to)
+            rc = add_farthest_end(sweep, &worker->beyond, whole.te, whole.contribution, err);
+    }
     return rc;
 }
 
@@ -181,7 +203,22 @@ int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const 
 
 /* ---- a bin is done with */
 
-/* Lists the accumulators of the round's contributions, each once, with their measures, which start anew. */
+/* What was measured in an accumulator, which starts anew. */
+static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep, struct worker *worker,
+                                             uint32_t number)
+{
+    const uint32_t compared = sta_contributions_accumulator(sweep->options.contributions, number)->compared;
+    struct sta_exact_measure measure = {.total = worker->running[number].total};
+    worker->running[number].total = 0;
+    if (compared != STA_NOT_COMPARED) {
+        measure.covered = worker->covered[compared].compute;
+        measure.inner = worker->covered[compared].children;
+        worker->covered[compared] = (struct covered){0};
+    }
+    return measure;
+}
+
+/* Lists the accumulators of the round's contributions, each once, with their measures. */
 static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     struct sta_account *account = sweep->options.account;
@@ -202,8 +239,7 @@ static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worke
                 continue;
             worker->accumulator_seen[accumulator] = worker->round;
             worker->accumulators[worker->accumulator_count] = accumulator;
-            worker->measures[worker->accumulator_count++] = worker->running[accumulator].measure;
-            worker->running[accumulator].measure = (struct sta_exact_measure){0};
+            worker->measures[worker->accumulator_count++] = take_measure(sweep, worker, accumulator);
         }
     }
     return STA_OK;
@@ -240,132 +276,131 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
 
 /* ---- an interval: a part of a slice that lies in one bin */
 
-static void add_span(struct worker *worker, int64_t ts, int64_t te, uint32_t contribution)
-{
-    worker->spans.items[worker->spans.count++] = (struct sta_span){.ts = ts, .te = te, .cell = contribution};
-}
-
 /* Where the interval from @from on ends, at the latest at @to.  What is open is gone through for each, so
- * that it is not cut where less begins than is open.  @next: as in `gather`. */
+ * that it is not cut where less begins than is open.  @next: the next span of the
+ * slice. */
 static int64_t end_of_interval(const struct sta_exact_sweep *sweep, const struct worker *worker,
                                const struct sta_slice *slice, size_t next, int64_t from, int64_t to)
 {
     size_t count, most = STA_MAX(sweep->options.interval_spans, 2 * worker->open.count);
-    const struct sta_span *spans = sta_slice_records(slice, &count);
+    const struct sta_exact_span *spans = sta_slice_records(slice, &count);
     if (most >= count - next || spans[next + most].ts <= from)
         return to;
     return STA_MIN(to, spans[next + most].ts);
 }
 
-/* Brings together the spans of [from, to), cut to it; `open` becomes what reaches beyond it.  @next: the next
- * span of the slice. */
-static int gather(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
-                  size_t *next, int64_t from, int64_t to, struct sta_error *err)
-{
-    size_t kept = 0, count, end = *next;
-    const struct sta_span *spans = sta_slice_records(slice, &count);
-    while (end < count && spans[end].ts < to)
-        end++;
-    int rc = STA_ACCOUNT_GROW(sweep->options.account, worker->spans.items, worker->spans.capacity,
-                              worker->open.count + end - *next, WHAT, err);
-    if (rc != 0)
-        return rc;
-    worker->spans.count = 0;
-    for (size_t i = 0; i < worker->open.count; i++) {
-        const struct farthest_end farthest_end = worker->open.items[i];
-        if (farthest_end.end <= from)
-            continue;
-        add_span(worker, from, STA_MIN(farthest_end.end, to), farthest_end.contribution);
-        if (farthest_end.end > to)
-            worker->open.items[kept++] = farthest_end;
-    }
-    worker->open.count = kept;
-    for (; rc == 0 && *next < end; (*next)++) {
-        const struct sta_span *span = &spans[*next];
-        if (span->ts >= from)
-            add_span(worker, span->ts, STA_MIN(span->te, to), span->cell);
-        else if (span->te > from) /* began before the first bin */
-            add_span(worker, from, STA_MIN(span->te, to), span->cell);
-        if (span->te > to)
-            rc = add_farthest_end(sweep, &worker->open, span->te, span->cell, err);
-    }
-    return rc;
-}
-
-static int build_covers(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
-{
-    int rc = STA_OK;
-    sta_covers_clear(&worker->covers);
-    for (size_t i = 0; rc == 0 && i < worker->spans.count; i++) {
-        const struct sta_span *span = &worker->spans.items[i];
-        const struct sta_contribution *contribution =
-            sta_contributions_at(sweep->options.contributions, span->cell);
-        for (uint32_t c = 0; rc == 0 && c < contribution->kind->cover_count && span->ts < span->te; c++)
-            rc = sta_covers_add(&worker->covers, contribution->kind->covers[c], contribution->group, span->ts,
-                                span->te, err);
-    }
-    return rc;
-}
-
-/* A piece [from, to) that a group's accumulator has gained at the time @now. */
-static void compare_piece(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
-                          uint32_t group, int64_t now, int64_t from, int64_t to)
-{
-    const struct sta_exact_shape *shape = sweep->options.shape;
-    struct sta_exact_measure *measure = &worker->running[number].measure;
-    uint32_t l = sta_contributions_accumulator(sweep->options.contributions, number)->layer;
-    if (shape->layers[l].exposed)
-        measure->covered += sta_covers_inside(&worker->covers, shape->layer_count, group, now, from, to);
-    if (shape->layers[l].has_children)
-        measure->inner += sta_covers_inside(&worker->covers, l, group, now, from, to);
-}
-
-static void measure_span(const struct sta_exact_sweep *sweep, struct worker *worker,
-                         const struct sta_span *span, const struct sta_contribution *contribution)
-{
-    const int64_t ts = span->ts;
-    const int64_t te = span->te;
-    for (uint32_t k = 0; k < contribution->plain; k++) {
-        struct running *accumulator = &worker->running[contribution->accumulators[k]];
-        int64_t from = STA_MAX(ts, accumulator->end);
-        int64_t end = STA_MAX(te, accumulator->end);
-        accumulator->measure.total += end - from;
-        accumulator->end = end;
-    }
-    for (uint32_t k = contribution->plain; k < contribution->measured; k++) {
-        struct running *accumulator = &worker->running[contribution->accumulators[k]];
-        int64_t from = STA_MAX(ts, accumulator->end);
-        if (from >= te)
-            continue;
-        accumulator->measure.total += te - from;
-        accumulator->end = te;
-        compare_piece(sweep, worker, contribution->accumulators[k], contribution->group, ts, from, te);
-    }
-}
-
-static int list_contribution(const struct sta_exact_sweep *sweep, struct worker *worker,
-                             uint32_t contribution, struct sta_error *err)
+static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
+                             struct met *met, struct sta_error *err)
 {
     int rc = STA_ACCOUNT_GROW(sweep->options.account, worker->contributions, worker->contributions_capacity,
                               worker->contribution_count + 1, WHAT, err);
     if (rc != 0)
         return rc;
-    worker->contribution_seen[contribution] = worker->round;
-    worker->contributions[worker->contribution_count++] = contribution;
+    worker->contributions[worker->contribution_count++] = number;
+    met->contribution = sta_contributions_at(sweep->options.contributions, number);
+    met->round = worker->round;
     return STA_OK;
 }
 
-static int measure_interval(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
+/* Adds [ts, te) to a union.  Return: where what it gained begins, which ends at its new end: empty, perhaps.
+ */
+static inline int64_t unite(struct running *accumulator, int64_t ts, int64_t te)
 {
-    int rc = sweep->options.group_count > 0 ? build_covers(sweep, worker, err) : STA_OK;
-    for (size_t i = 0; rc == 0 && i < worker->spans.count; i++) {
-        const struct sta_span *span = &worker->spans.items[i];
-        if (worker->contribution_seen[span->cell] != worker->round)
-            rc = list_contribution(sweep, worker, span->cell, err);
-        if (span->ts < span->te)
-            measure_span(sweep, worker, span, sta_contributions_at(sweep->options.contributions, span->cell));
+    const int64_t from = STA_MAX(ts, accumulator->end);
+    const int64_t end = STA_MAX(te, accumulator->end);
+    accumulator->total += end - from;
+    accumulator->end = end;
+    return from;
+}
+
+/* What [ts, te) adds to the unions of the group, which is compared later.  Without a branch: whether it adds
+ * something is hard to predict. */
+static inline int take_pieces(const struct sta_exact_sweep *sweep, struct worker *worker,
+                              const struct sta_contribution *of, int64_t ts, int64_t te,
+                              struct sta_error *err)
+{
+    struct pieces *pieces = &worker->pieces;
+    int rc = STA_ACCOUNT_GROW(sweep->options.account, pieces->items, pieces->capacity,
+                              pieces->count + of->measured, WHAT, err);
+    for (uint32_t k = of->plain; rc == 0 && k < of->measured; k++) {
+        const int64_t from = unite(&worker->running[of->accumulators[k]], ts, te);
+        pieces->items[pieces->count] = (struct piece){ts, from, te, of->compared[k - of->plain]};
+        pieces->count += from < te;
     }
     return rc;
+}
+
+/* An event's part [ts, te) of the interval; parts come in the order of ts. */
+static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t ts,
+                            int64_t te, uint32_t contribution, struct sta_error *err)
+{
+    struct met *met = &worker->met[contribution];
+    int rc = met->round != worker->round ? meet_contribution(sweep, worker, contribution, met, err) : STA_OK;
+    if (ts >= te || rc != 0)
+        return rc;
+    const struct sta_contribution *of = met->contribution;
+    for (uint32_t k = 0; k < of->plain; k++)
+        unite(&worker->running[of->accumulators[k]], ts, te);
+    if (of->measured > of->plain)
+        rc = take_pieces(sweep, worker, of, ts, te, err);
+    for (uint32_t c = 0; rc == 0 && c < of->cover_count; c++)
+        rc = sta_covers_add(&worker->covers, of->covers[c], ts, te, err);
+    return rc;
+}
+
+/* What is open reaches into the interval; `open` becomes what reaches beyond it. */
+static int take_open(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t from, int64_t to,
+                     struct sta_error *err)
+{
+    size_t kept = 0;
+    int rc = STA_OK;
+    for (size_t i = 0; rc == 0 && i < worker->open.count; i++) {
+        const struct farthest_end farthest_end = worker->open.items[i];
+        if (farthest_end.end <= from)
+            continue;
+        rc = take_part(sweep, worker, from, STA_MIN(farthest_end.end, to), farthest_end.contribution, err);
+        if (farthest_end.end > to)
+            worker->open.items[kept++] = farthest_end;
+    }
+    worker->open.count = kept;
+    return rc;
+}
+
+/* The spans that begin before @to. */
+static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker,
+                      const struct sta_slice *slice, size_t *next, int64_t from, int64_t to,
+                      struct sta_error *err)
+{
+    size_t count;
+    const struct sta_exact_span *spans = sta_slice_records(slice, &count);
+    int rc = STA_OK;
+    for (; rc == 0 && *next < count && spans[*next].ts < to; (*next)++) {
+        const struct sta_exact_span *span = &spans[*next];
+        const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, span);
+        if (span->ts >= from || whole.te > from) /* else it ended before the first bin */
+            rc = take_part(sweep, worker, STA_MAX(span->ts, from), STA_MIN(whole.te, to), whole.contribution,
+                           err);
+        if (rc == 0 && whole.te > to)
+            rc = add_farthest_end(sweep, &worker->open, whole.te, whole.contribution, err);
+    }
+    return rc;
+}
+
+/* The covers are whole as far as the interval goes. */
+static void compare_pieces(struct worker *worker)
+{
+    struct sta_covers *covers = &worker->covers;
+    sta_covers_finish(covers);
+    for (size_t i = 0; i < worker->pieces.count; i++) {
+        const struct piece *piece = &worker->pieces.items[i];
+        struct covered *covered = &worker->covered[piece->compared.number];
+        if (piece->compared.compute != STA_NO_COVER)
+            covered->compute +=
+                sta_covers_inside(covers, piece->compared.compute, piece->now, piece->from, piece->to);
+        if (piece->compared.children != STA_NO_COVER)
+            covered->children +=
+                sta_covers_inside(covers, piece->compared.children, piece->now, piece->from, piece->to);
+    }
 }
 
 /* The part [from, to) of a slice, in one bin. */
@@ -378,9 +413,13 @@ static int take_interval(struct sta_exact_sweep *sweep, struct worker *worker, c
         return rc;
     worker->bin = bin;
     worker->width += to - from;
-    rc = gather(sweep, worker, slice, next, from, to, err);
+    worker->pieces.count = 0;
+    sta_covers_clear(&worker->covers);
+    rc = take_open(sweep, worker, from, to, err);
     if (rc == 0)
-        rc = measure_interval(sweep, worker, err);
+        rc = take_spans(sweep, worker, slice, next, from, to, err);
+    if (rc == 0)
+        compare_pieces(worker);
     const bool whole = to == sta_bin_to(bins, bin) && worker->width == to - sta_bin_from(bins, bin);
     return rc == 0 && whole ? hand_in(sweep, worker, err) : rc;
 }

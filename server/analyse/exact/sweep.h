@@ -8,8 +8,8 @@
 #ifndef STA_ANALYSE_EXACT_SWEEP_H
 #define STA_ANALYSE_EXACT_SWEEP_H
 
+#include "analyse/exact/spans.h"
 #include "analyse/exact/tally.h"
-#include "analyse/intervals/span.h"
 #include "analyse/operators/ordered.h"
 #include "analyse/sources/ranges.h"
 
@@ -20,6 +20,7 @@ struct sta_exact_sweep_options {
     const struct sta_exact_shape *shape;
     const struct sta_exact_bins *bins;
     struct sta_tallies *tallies;
+    const struct sta_long_spans *long_spans;
     uint32_t group_count;               /* 0: no covers */
     const struct sta_time_range *range; /* what is measured; may change between passes, to a later one */
     size_t interval_spans; /* a slice is measured in intervals in which so many spans begin: what is built for
@@ -32,8 +33,8 @@ struct sta_exact_sweep_options {
 struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_options *options);
 void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep); /* NULL allowed */
 
-/* Three steps of struct sta_ordered_consumer; its records are struct sta_span of unit 0, the cell of a span
- * is its contribution, and ts = te for an event that covers nothing.  Return: 0, or what a charge returns. */
+/* Three steps of struct sta_ordered_consumer; its records are struct sta_exact_span of unit 0, of length 0
+ * for an event that covers nothing.  Return: 0, or what a charge returns. */
 STA_MUSTCHECK int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned worker,
                                           const struct sta_slice *slice, struct sta_error *err);
 STA_MUSTCHECK int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned worker,

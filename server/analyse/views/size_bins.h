@@ -3,6 +3,7 @@
 #define STA_ANALYSE_VIEWS_SIZE_BINS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "common/memory.h"
 
@@ -25,11 +26,16 @@
 
 extern const char *const sta_size_bin_names[STA_SIZE_BINS];
 
-/** Bins closed on the right: (0, 4 KiB], (4 KiB, 16 KiB], .. @size > 0. */
+/** Bins closed on the right: (0, 4 KiB], (4 KiB, 16 KiB], .. @size > 0.  Sizes follow one another without a
+ * pattern, so there are no branches: a double's exponent says how many bits a number has (one that is rounded
+ * up to the next power of two is in the last bin anyway). */
 static inline unsigned sta_size_bin(int64_t size)
 {
-    unsigned bits = size > 1 ? 64 - (unsigned)__builtin_clzll((uint64_t)size - 1) : 0;
-    unsigned bin = bits <= 12 ? 0 : (bits - 11) / 2;
+    const double below = (double)(size - 1);
+    uint64_t image;
+    memcpy(&image, &below, sizeof image);
+    const int over = (int)(image >> 52) - 1022 - 11; /* bits of size - 1, less 11 */
+    const unsigned bin = (unsigned)(over & ~(over >> 31)) / 2;
     return STA_MIN(bin, STA_SIZE_BINS - 1);
 }
 
