@@ -1,18 +1,15 @@
-/* Rows in batches.
+/* Rows in batches: filling them.
  *
- * DESIGN.  A column of a batch is its values side by side, and behind them a byte a row that says which are
- * missing, if some are.  The last batch is filled in buffers of full size; a full one is copied to what it
- * takes, or written to the spill file once the memory is used up.  A batch holds codes of the materialized's
- * own dictionaries, which have each text once. */
-#include "analyse/operators/materialized.h"
-
+ * DESIGN.  A column of a batch is its integers or codes, narrow (common/narrow.h); or, where that saves
+ * nothing, its values side by side, and behind them a byte a row that says which are missing, if some are.
+ * The last batch is filled in buffers of full size; a full one is copied to what it takes, or written to the
+ * spill file once the memory is used up.  A batch holds codes of the materialized's own dictionaries, which
+ * have each text once. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/operators/arena.h"
-#include "analyse/operators/spill.h"
+#include "analyse/operators/materialized_private.h"
 #include "analyse/operators/vectors.h"
-#include "common/account.h"
 #include "common/memory.h"
 
 #define SINGLE_BATCHES 8u               /* whose columns are allocated one by one, the others in an arena */
@@ -20,43 +17,10 @@
 #define LEAST_FILLING ((uint64_t)16 << 20) /* likewise */
 
 /* Codes of another dictionary as codes of ours. */
-struct translation {
+struct sta_translation {
     const struct sta_dictionary *from;
     uint32_t *codes; /* our code + 1; 0: not met yet */
     size_t capacity;
-};
-
-struct column {
-    struct sta_column_info told;
-    size_t width;
-    struct sta_dictionary *texts; /* TEXT, LIST */
-    struct translation *translations;
-    size_t translation_count, translation_capacity, last;
-    void *values; /* of the batch being filled */
-    uint8_t *missing;
-    bool any_missing;
-};
-
-/* A column of a batch that is full. */
-struct piece {
-    char *bytes;     /* values, then missing; NULL: in the spill file at offset */
-    uint64_t offset; /* there */
-    bool any_missing;
-};
-
-struct sta_materialized {
-    struct column *columns;
-    struct sta_column_info *told;
-    size_t column_count;
-    uint64_t memory, bytes;
-    char *spill_folder;
-    struct sta_spill *spill;
-    struct piece *pieces; /* by batch, then column */
-    size_t piece_capacity, batch_count;
-    struct sta_account account; /* of texts, what translates them, and pieces */
-    struct sta_state_arena arena;
-    uint64_t rows;
-    uint32_t filled; /* rows of the batch being filled */
 };
 
 /* ---- start and end */
@@ -73,7 +37,7 @@ struct sta_materialized *sta_materialized_create(const struct sta_column_info *c
     sta_account_init_texts(&materialized->account, STA_MAX(memory, LEAST_TEXTS), spill_folder, account);
     materialized->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     for (size_t i = 0; i < column_count; i++) {
-        struct column *column = &materialized->columns[i];
+        struct sta_materialized_column *column = &materialized->columns[i];
         column->told = materialized->told[i] = columns[i];
         column->told.name = materialized->told[i].name = sta_strdup(columns[i].name);
         column->width = sta_vector_width(columns[i].type);
@@ -83,7 +47,7 @@ struct sta_materialized *sta_materialized_create(const struct sta_column_info *c
     return materialized;
 }
 
-static void drop_filling(struct sta_materialized *materialized, struct column *column)
+static void drop_filling(struct sta_materialized *materialized, struct sta_materialized_column *column)
 {
     for (size_t i = 0; i < column->translation_count; i++)
         sta_account_free(&materialized->account, column->translations[i].codes);
@@ -101,14 +65,15 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
     if (materialized == NULL)
         return;
     for (size_t i = 0; i < materialized->column_count; i++) {
-        drop_filling(materialized, &materialized->columns[i]);
-        sta_dictionary_destroy(materialized->columns[i].texts);
+        struct sta_materialized_column *column = &materialized->columns[i];
+        drop_filling(materialized, column);
+        sta_dictionary_destroy(column->texts);
         free((char *)materialized->told[i].name);
+        for (size_t b = 0; b < STA_MIN(column->piece_capacity, (size_t)SINGLE_BATCHES); b++)
+            free(column->pieces[b].bytes);
+        sta_account_free(&materialized->account, column->pieces);
     }
-    const size_t single = STA_MIN(materialized->batch_count, (size_t)SINGLE_BATCHES);
-    for (size_t i = 0; i < single * materialized->column_count; i++)
-        free(materialized->pieces[i].bytes);
-    sta_account_free(&materialized->account, materialized->pieces);
+    free(materialized->packed);
     sta_account_close(&materialized->account);
     sta_state_arena_fini(&materialized->arena);
     sta_spill_destroy(materialized->spill);
@@ -121,10 +86,10 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
 /* ---- full batches */
 
 static int put_away(struct sta_materialized *materialized, const void *bytes, size_t size,
-                    struct piece *piece, struct sta_error *err)
+                    struct sta_column_piece *piece, struct sta_error *err)
 {
     if (materialized->bytes + size <= materialized->memory) {
-        piece->bytes = materialized->batch_count <= SINGLE_BATCHES
+        piece->bytes = materialized->batch_count < SINGLE_BATCHES
                            ? sta_try_alloc(size)
                            : sta_state_arena_take(&materialized->arena, size);
         if (piece->bytes == NULL)
@@ -142,33 +107,59 @@ static int put_away(struct sta_materialized *materialized, const void *bytes, si
     return sta_spill_write(materialized->spill, bytes, size, err);
 }
 
+/* Return: whether the values of the batch are narrow, in @packed. */
+static bool pack(const struct sta_materialized_column *column, uint32_t rows, struct sta_narrow *narrow,
+                 void *packed)
+{
+    const uint8_t *missing = column->any_missing ? column->missing : NULL;
+    const bool codes = column->texts != NULL;
+    if (!codes && column->told.type != STA_TYPE_INT)
+        return false;
+    const bool fits = codes ? sta_narrow_choose_for_codes(column->values, rows, narrow)
+                            : sta_narrow_choose_for(column->values, missing, rows, narrow);
+    if (!fits || (size_t)1 << narrow->width >= column->width)
+        return false;
+    if (codes)
+        sta_narrow_put_codes(narrow, column->values, rows, packed);
+    else
+        sta_narrow_put(narrow, column->values, missing, rows, packed);
+    return true;
+}
+
+static int end_column(struct sta_materialized *materialized, struct sta_materialized_column *column,
+                      struct sta_error *err)
+{
+    const uint32_t rows = materialized->filled;
+    const size_t old = column->piece_capacity;
+    if (STA_ACCOUNT_GROW(&materialized->account, column->pieces, column->piece_capacity,
+                         materialized->batch_count + 1, "what leads to collected rows", err) != STA_OK)
+        return err->status;
+    memset(column->pieces + old, 0, (column->piece_capacity - old) * sizeof *column->pieces);
+    struct sta_column_piece *piece = &column->pieces[materialized->batch_count];
+    piece->plain = !pack(column, rows, &piece->narrow, materialized->packed);
+    size_t size = rows * column->width;
+    if (!piece->plain)
+        return put_away(materialized, materialized->packed, (size_t)rows << piece->narrow.width, piece, err);
+    piece->narrow.any_missing = column->any_missing;
+    if (column->any_missing) { /* behind the values that there are */
+        memmove((char *)column->values + size, column->missing, rows);
+        size += rows;
+    }
+    return put_away(materialized, column->values, size, piece, err);
+}
+
 static int end_batch(struct sta_materialized *materialized, struct sta_error *err)
 {
     int rc = STA_OK;
-    size_t need = (materialized->batch_count + 1) * materialized->column_count,
-           old = materialized->piece_capacity;
-    if (STA_ACCOUNT_GROW(&materialized->account, materialized->pieces, materialized->piece_capacity, need,
-                         "what leads to collected rows", err) != STA_OK)
-        return err->status;
-    memset(materialized->pieces + old, 0,
-           (materialized->piece_capacity - old) * sizeof *materialized->pieces);
-    struct piece *pieces = materialized->pieces + materialized->batch_count * materialized->column_count;
-    materialized->batch_count++;
-    for (size_t i = 0; i < materialized->column_count; i++) {
-        struct column *column = &materialized->columns[i];
-        size_t size = materialized->filled * column->width;
-        pieces[i].any_missing = column->any_missing;
-        if (column->any_missing) { /* behind the values that there are */
-            memmove((char *)column->values + size, column->missing, materialized->filled);
-            size += materialized->filled;
-        }
-        column->any_missing = false;
-        rc = put_away(materialized, column->values, size, &pieces[i], err);
-        if (rc != 0)
-            return rc;
+    if (materialized->packed == NULL)
+        materialized->packed = sta_alloc_array(STA_VECTOR_ROWS, sizeof(uint32_t));
+    for (size_t i = 0; rc == 0 && i < materialized->column_count; i++) {
+        rc = end_column(materialized, &materialized->columns[i], err);
+        materialized->columns[i].any_missing = false;
     }
+    materialized->batch_count += rc == 0;
     materialized->filled = 0;
-    return 0;
+    return rc;
 }
 
 /* ---- filling */
@@ -187,7 +178,8 @@ static int check_filling(const struct sta_materialized *materialized, struct sta
                     materialized->column_count, (double)bytes / 1048576, (double)most / 1048576);
 }
 
-static struct translation *find_translation(struct column *column, const struct sta_dictionary *from)
+static struct sta_translation *find_translation(struct sta_materialized_column *column,
+                                                const struct sta_dictionary *from)
 {
     if (column->last < column->translation_count && column->translations[column->last].from == from)
         return &column->translations[column->last];
@@ -196,13 +188,14 @@ static struct translation *find_translation(struct column *column, const struct 
         i++;
     if (i == column->translation_count) {
         STA_GROW(column->translations, column->translation_capacity, i + 1);
-        column->translations[column->translation_count++] = (struct translation){.from = from};
+        column->translations[column->translation_count++] = (struct sta_translation){.from = from};
     }
     column->last = i;
     return &column->translations[i];
 }
 
-static int reserve_space(struct sta_account *account, struct translation *translation, struct sta_error *err)
+static int reserve_space(struct sta_account *account, struct sta_translation *translation,
+                         struct sta_error *err)
 {
     size_t count = sta_dictionary_count(translation->from), old = translation->capacity;
     if (count <= old)
@@ -214,12 +207,13 @@ static int reserve_space(struct sta_account *account, struct translation *transl
     return rc;
 }
 
-static int translate(struct sta_account *account, struct column *column, const struct sta_dictionary *from,
-                     uint32_t *codes, uint32_t count, struct sta_error *err)
+static int translate(struct sta_account *account, struct sta_materialized_column *column,
+                     const struct sta_dictionary *from, uint32_t *codes, uint32_t count,
+                     struct sta_error *err)
 {
     if (from == NULL) /* of a vector in which every value is missing */
         return STA_OK;
-    struct translation *translation = find_translation(column, from);
+    struct sta_translation *translation = find_translation(column, from);
     if (reserve_space(account, translation, err) != STA_OK)
         return err->status;
     for (uint32_t i = 0; i < count; i++) {
@@ -235,7 +229,7 @@ static int translate(struct sta_account *account, struct column *column, const s
     return sta_account_failure(account, err);
 }
 
-static int append_values(struct sta_account *account, struct column *column, uint32_t at,
+static int append_values(struct sta_account *account, struct sta_materialized_column *column, uint32_t at,
                          const struct sta_vector *vector, const uint32_t *rows, uint32_t count,
                          struct sta_error *err)
 {
@@ -286,120 +280,8 @@ int sta_materialized_seal(struct sta_materialized *materialized, struct sta_erro
     int rc = materialized->filled > 0 ? end_batch(materialized, err) : 0;
     for (size_t i = 0; i < materialized->column_count; i++)
         drop_filling(materialized, &materialized->columns[i]);
+    free(materialized->packed);
+    materialized->packed = NULL;
     sta_account_detach(&materialized->account); /* results are counted as a whole, and outlive requests */
     return rc;
-}
-
-/* ---- looking at it */
-
-const struct sta_column_info *sta_materialized_columns(const struct sta_materialized *materialized,
-                                                       size_t *count)
-{
-    *count = materialized->column_count;
-    return materialized->told;
-}
-
-uint64_t sta_materialized_rows(const struct sta_materialized *materialized)
-{
-    return materialized->rows;
-}
-
-uint64_t sta_materialized_bytes(const struct sta_materialized *materialized)
-{
-    uint64_t bytes = materialized->bytes + materialized->piece_capacity * sizeof *materialized->pieces;
-    for (size_t i = 0; i < materialized->column_count; i++)
-        if (materialized->columns[i].texts != NULL)
-            bytes += sta_dictionary_bytes(materialized->columns[i].texts);
-    return bytes;
-}
-
-uint64_t sta_materialized_spilled(const struct sta_materialized *materialized)
-{
-    return materialized->spill != NULL ? sta_spill_size(materialized->spill) : 0;
-}
-
-size_t sta_materialized_batch_count(const struct sta_materialized *materialized)
-{
-    return materialized->batch_count;
-}
-
-const struct sta_dictionary *sta_materialized_texts(const struct sta_materialized *materialized,
-                                                    uint32_t column)
-{
-    return materialized->columns[column].texts;
-}
-
-/* ---- batches */
-
-struct sta_materialized_batch {
-    const struct sta_materialized *materialized;
-    size_t number;
-    uint32_t rows;
-    struct {
-        size_t batch; /* number + 1 of the batch that was read back */
-        char *bytes;
-    } * read;
-};
-
-struct sta_materialized_batch *sta_materialized_batch_create(const struct sta_materialized *materialized)
-{
-    struct sta_materialized_batch *batch = sta_alloc(sizeof *batch);
-    batch->materialized = materialized;
-    batch->read = sta_alloc_array(materialized->column_count + 1, sizeof *batch->read);
-    return batch;
-}
-
-void sta_materialized_batch_destroy(struct sta_materialized_batch *batch)
-{
-    if (batch == NULL)
-        return;
-    for (size_t i = 0; i < batch->materialized->column_count; i++)
-        free(batch->read[i].bytes);
-    free(batch->read);
-    free(batch);
-}
-
-int sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number, uint32_t *rows,
-                                struct sta_error *err)
-{
-    STA_ASSERT(number < batch->materialized->batch_count);
-    uint64_t behind = batch->materialized->rows - (uint64_t)number * STA_VECTOR_ROWS;
-    batch->number = number;
-    batch->rows = *rows = (uint32_t)STA_MIN(behind, (uint64_t)STA_VECTOR_ROWS);
-    return 0;
-}
-
-/* The bytes of a column that lie on disk. */
-static int read_back(struct sta_materialized_batch *batch, uint32_t column, const struct piece *piece,
-                     const char **bytes, struct sta_error *err)
-{
-    size_t width = batch->materialized->columns[column].width;
-    if (batch->read[column].bytes == NULL)
-        batch->read[column].bytes = sta_alloc_array(STA_VECTOR_ROWS, width + 1);
-    *bytes = batch->read[column].bytes;
-    if (batch->read[column].batch == batch->number + 1)
-        return 0;
-    size_t size = batch->rows * (width + piece->any_missing);
-    int rc = sta_spill_read(batch->materialized->spill, piece->offset, batch->read[column].bytes, size, err);
-    batch->read[column].batch = rc == 0 ? batch->number + 1 : 0;
-    return rc;
-}
-
-int sta_materialized_batch_get(void *context, uint32_t column, struct sta_vector *vector,
-                               struct sta_error *err)
-{
-    struct sta_materialized_batch *batch = context;
-    const struct sta_materialized *materialized = batch->materialized;
-    STA_ASSERT(column < materialized->column_count);
-    const struct column *own = &materialized->columns[column];
-    const struct piece *piece = &materialized->pieces[batch->number * materialized->column_count + column];
-    const char *bytes = piece->bytes;
-    int rc = bytes == NULL ? read_back(batch, column, piece, &bytes, err) : 0;
-    if (rc != 0)
-        return rc;
-    *vector = (struct sta_vector){.type = own->told.type, .texts = own->texts};
-    sta_vector_point(vector, bytes);
-    if (piece->any_missing)
-        vector->missing = (const uint8_t *)bytes + batch->rows * own->width;
-    return 0;
 }

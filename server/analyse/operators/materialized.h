@@ -25,12 +25,17 @@ const struct sta_column_info *sta_materialized_columns(const struct sta_material
                                                        size_t *count);
 uint64_t sta_materialized_rows(const struct sta_materialized *materialized);
 uint64_t sta_materialized_bytes(const struct sta_materialized *materialized); /* of memory */
-/** Bytes of it that lie on disk.  Without any, vectors of batches stay valid as long as the materialized. */
+/** Bytes of it that lie on disk. */
 uint64_t sta_materialized_spilled(const struct sta_materialized *materialized);
 size_t sta_materialized_batch_count(const struct sta_materialized *materialized);
 /** The dictionary of a TEXT or LIST column. */
 const struct sta_dictionary *sta_materialized_texts(const struct sta_materialized *materialized,
                                                     uint32_t column);
+
+/** The values of a column in some rows of a materialized of which nothing lies on disk.  @numbers: of the
+ * rows.  @values: room for @count of the column's type.  @missing: not written for codes. */
+void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_t column,
+                            const int64_t *numbers, size_t count, void *values, uint8_t *missing);
 
 /* One batch in memory: STA_VECTOR_ROWS rows, fewer only in the last. */
 struct sta_materialized_batch; /* of one thread */

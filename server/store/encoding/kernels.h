@@ -9,22 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values kept as their difference to a base, in 1, 2 or 4 bytes.  Where some are missing ("some"), 0 stands
- * for no value. */
-struct sta_narrow_kernels {
-    /** @missing: NULL when every row has a value. */
-    void (*shrink)(const int64_t *values, const uint8_t *missing, uint32_t count, uint64_t base, void *out);
-    void (*shrink_codes)(const uint32_t *codes, uint32_t count, uint32_t base, void *out);
-    void (*widen)(const void *in, uint32_t count, uint64_t base, int64_t *values);
-    void (*widen_some)(const void *in, uint32_t count, uint64_t base, int64_t *values, uint8_t *missing);
-    void (*widen_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
-    void (*widen_some_codes)(const void *in, uint32_t count, uint32_t base, uint32_t *codes);
-    /** Clears the marks of rows whose kept value does not lie in @low .. @low + @span. */
-    void (*keep_range)(const void *in, uint32_t count, uint32_t low, uint32_t span, uint8_t *marks);
-    /** Clears the marks of rows for whose kept value the table has a 0; @of_none: of kept value 0. */
-    void (*keep_codes)(const void *in, uint32_t count, const uint8_t *table, uint8_t of_none, uint8_t *marks);
-};
-
 /* Bytes low .. low + more. */
 struct sta_byte_range {
     uint8_t low, more;
@@ -63,7 +47,6 @@ struct sta_kernels {
     /** Clears the marks of rows whose byte lies in none of the ranges. */
     void (*keep_byte_ranges)(const uint8_t *bytes, uint32_t count, const struct sta_byte_range *ranges,
                              unsigned range_count, uint8_t *marks);
-    struct sta_narrow_kernels narrow_to[3]; /* 1, 2, 4 bytes */
     const struct sta_word_kernels *words32, *words64;
 };
 

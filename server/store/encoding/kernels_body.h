@@ -72,73 +72,6 @@ TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t 
         codes[i] = (uint32_t)wide[i];
 }
 
-#define DEFINE_NARROW(bits)                                                                                  \
-    TARGET static void KERNEL(shrink_##bits)(const int64_t *values, const uint8_t *missing, uint32_t count,  \
-                                             uint64_t base, void *out)                                       \
-    {                                                                                                        \
-        uint##bits##_t *restrict to = out;                                                                   \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            to[i] = (uint##bits##_t)((uint64_t)values[i] - base);                                            \
-        for (uint32_t i = 0; missing != NULL && i < count; i++)                                              \
-            to[i] = missing[i] ? 0 : to[i];                                                                  \
-    }                                                                                                        \
-    TARGET static void KERNEL(shrink_codes_##bits)(const uint32_t *codes, uint32_t count, uint32_t base,     \
-                                                   void *out)                                                \
-    {                                                                                                        \
-        uint##bits##_t *restrict to = out;                                                                   \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            to[i] = (uint##bits##_t)(codes[i] == STA_NO_CODE ? 0 : codes[i] - base);                         \
-    }                                                                                                        \
-    TARGET static void KERNEL(widen_##bits)(const void *in, uint32_t count, uint64_t base,                   \
-                                            int64_t *restrict values)                                        \
-    {                                                                                                        \
-        const uint##bits##_t *from = in;                                                                     \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            values[i] = (int64_t)(from[i] + base);                                                           \
-    }                                                                                                        \
-    TARGET static void KERNEL(widen_some_##bits)(const void *in, uint32_t count, uint64_t base,              \
-                                                 int64_t *restrict values, uint8_t *restrict missing)        \
-    {                                                                                                        \
-        const uint##bits##_t *from = in;                                                                     \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            values[i] = (int64_t)(from[i] == 0 ? 0 : from[i] + base);                                        \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            missing[i] = from[i] == 0;                                                                       \
-    }                                                                                                        \
-    TARGET static void KERNEL(widen_codes_##bits)(const void *in, uint32_t count, uint32_t base,             \
-                                                  uint32_t *restrict codes)                                  \
-    {                                                                                                        \
-        const uint##bits##_t *from = in;                                                                     \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            codes[i] = from[i] + base;                                                                       \
-    }                                                                                                        \
-    TARGET static void KERNEL(widen_some_codes_##bits)(const void *in, uint32_t count, uint32_t base,        \
-                                                       uint32_t *restrict codes)                             \
-    {                                                                                                        \
-        const uint##bits##_t *from = in;                                                                     \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            codes[i] = from[i] == 0 ? STA_NO_CODE : from[i] + base;                                          \
-    }                                                                                                        \
-    TARGET static void KERNEL(keep_range_##bits)(const void *in, uint32_t count, uint32_t low,               \
-                                                 uint32_t span, uint8_t *restrict marks)                     \
-    {                                                                                                        \
-        const uint##bits##_t *from = in, least = (uint##bits##_t)low, most = (uint##bits##_t)span;           \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            marks[i] &= (uint##bits##_t)(from[i] - least) <= most;                                           \
-    }                                                                                                        \
-    TARGET static void KERNEL(keep_codes_##bits)(const void *in, uint32_t count, const uint8_t *table,       \
-                                                 uint8_t of_none, uint8_t *restrict marks)                   \
-    {                                                                                                        \
-        const uint##bits##_t *from = in;                                                                     \
-        for (uint32_t i = 0; i < count; i++)                                                                 \
-            marks[i] &= from[i] == 0 ? of_none : table[from[i]];                                             \
-    }
-
-DEFINE_NARROW(8)
-DEFINE_NARROW(16)
-DEFINE_NARROW(32)
-#undef DEFINE_NARROW
-
 TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count,
                                             const struct sta_byte_range *ranges, unsigned range_count,
                                             uint8_t *restrict marks)
@@ -160,13 +93,6 @@ TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count
         marks[i] &= any;
     }
 }
-
-#define NARROW(bits)                                                                                         \
-    {                                                                                                        \
-        KERNEL(shrink_##bits), KERNEL(shrink_codes_##bits), KERNEL(widen_##bits), KERNEL(widen_some_##bits), \
-            KERNEL(widen_codes_##bits), KERNEL(widen_some_codes_##bits), KERNEL(keep_range_##bits),          \
-            KERNEL(keep_codes_##bits)                                                                        \
-    }
 
 #define WORD uint32_t
 #define TERM int32_t
@@ -192,8 +118,6 @@ static const struct sta_kernels KERNEL(kernels) = {
     .join_bytes = KERNEL(join_bytes),
     .narrow = KERNEL(narrow),
     .keep_byte_ranges = KERNEL(keep_byte_ranges),
-    .narrow_to = {NARROW(8), NARROW(16), NARROW(32)},
     .words32 = &KERNEL(words32_kernels),
     .words64 = &KERNEL(words64_kernels),
 };
-#undef NARROW

@@ -1,8 +1,7 @@
 /* column_cache.c - see column_cache.h.
  *
- * DESIGN: a value is kept as its difference to a base in 1, 2 or 4 bytes; where some are missing, 0 says so
- * and the base is one less than the least value.  Items are distributed over shards by a hash of their key;
- * each shard has a lock, a hash table with chaining and a list in the order of use.  Items of whole row
+ * DESIGN: values are kept narrow (common/narrow.h).  Items are distributed over shards by a hash of their
+ * key; each shard has a lock, a hash table with chaining and a list in the order of use.  Items of whole row
  * groups lie in slots of huge pages.  A reader holds a reference while it widens an item, outside the lock,
  * so that an item may be evicted meanwhile. */
 #include "store/versions/column_cache.h"
@@ -14,6 +13,7 @@
 #include <time.h>
 #include "common/account.h"
 #include "common/memory.h"
+#include "common/narrow.h"
 #include "store/encoding/kernels.h"
 #include "store/versions/slots.h"
 
@@ -27,11 +27,9 @@ struct item {
     struct sta_column_cache_key key;
     _Atomic unsigned references; /* the cache's, and one of each reader at work */
     int64_t asked;               /* second in which it was asked for last */
-    uint64_t base;
+    struct sta_narrow narrow;
     uint32_t size; /* bytes of all */
-    uint8_t width; /* number of the kernels for it */
     uint8_t kind;
-    bool any_missing;
     bool in_slot;      /* else it is a piece of memory of its own, and charged */
     uint32_t max_code; /* the largest, of codes */
     _Alignas(8) unsigned char values[];
@@ -85,8 +83,7 @@ static struct item *allocate(struct sta_column_cache *cache, uint32_t rows, unsi
     }
     if (item == NULL)
         return NULL;
-    *item =
-        (struct item){.references = 1, .size = (uint32_t)size, .width = (uint8_t)width, .in_slot = in_slot};
+    *item = (struct item){.references = 1, .size = (uint32_t)size, .in_slot = in_slot};
     if (!in_slot)
         atomic_fetch_add_explicit(&cache->loose, size, memory_order_relaxed);
     return item;
@@ -97,7 +94,7 @@ static void release(struct sta_column_cache *cache, struct item *item)
     if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
         return;
     if (item->in_slot) {
-        sta_slots_give(&cache->slots[item->width], item);
+        sta_slots_give(&cache->slots[item->narrow.width], item);
         return;
     }
     atomic_fetch_sub_explicit(&cache->loose, item->size, memory_order_relaxed);
@@ -198,41 +195,32 @@ static struct shard *shard_of(struct sta_column_cache *cache, struct sta_column_
 /* @kept: of the item, or some of them. */
 static void widen(const struct item *item, const void *kept, uint32_t rows, struct sta_column_values *values)
 {
-    const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[item->width];
     values->kind = (enum sta_column_kind)item->kind;
-    values->any_missing = item->any_missing;
-    if (item->kind == STA_KIND_CODE && item->any_missing)
-        narrow->widen_some_codes(kept, rows, (uint32_t)item->base, values->codes);
-    else if (item->kind == STA_KIND_CODE)
-        narrow->widen_codes(kept, rows, (uint32_t)item->base, values->codes);
-    else if (item->any_missing)
-        narrow->widen_some(kept, rows, item->base, values->integers, values->missing);
+    values->any_missing = item->narrow.any_missing;
+    if (item->kind == STA_KIND_CODE)
+        sta_narrow_get_codes(&item->narrow, kept, rows, values->codes);
     else
-        narrow->widen(kept, rows, item->base, values->integers);
+        sta_narrow_get(&item->narrow, kept, rows, values->integers, values->missing);
 }
 
 static struct item *make_item(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                               int64_t min, int64_t max, const struct sta_column_values *values)
 {
-    uint64_t base = (uint64_t)min - values->any_missing, range = (uint64_t)max - base;
-    if (range > UINT32_MAX)
-        return NULL;
-    unsigned width = range > UINT16_MAX ? 2 : range > UINT8_MAX ? 1 : 0;
-    struct item *item = allocate(cache, rows, width);
+    struct sta_narrow narrow;
+    struct item *item = sta_narrow_choose(min, max, values->any_missing, &narrow)
+                            ? allocate(cache, rows, narrow.width)
+                            : NULL;
     if (item == NULL)
         return NULL;
     item->key = key;
     item->asked = current_second();
-    item->base = base;
+    item->narrow = narrow;
     item->kind = (uint8_t)values->kind;
-    item->any_missing = values->any_missing;
     item->max_code = (uint32_t)max;
-    const struct sta_narrow_kernels *narrow = &sta_kernels()->narrow_to[width];
     if (values->kind == STA_KIND_CODE)
-        narrow->shrink_codes(values->codes, rows, (uint32_t)base, item->values);
+        sta_narrow_put_codes(&narrow, values->codes, rows, item->values);
     else
-        narrow->shrink(values->integers, values->any_missing ? values->missing : NULL, rows, base,
-                       item->values);
+        sta_narrow_put(&narrow, values->integers, values->missing, rows, item->values);
     return item;
 }
 
@@ -269,9 +257,9 @@ bool sta_column_cache_get(struct sta_column_cache *cache, struct sta_column_cach
 
 static void gather(const struct item *item, const uint32_t *rows, uint32_t count, void *gathered)
 {
-    if (item->width == 0)
+    if (item->narrow.width == 0)
         GATHER(uint8_t);
-    else if (item->width == 1)
+    else if (item->narrow.width == 1)
         GATHER(uint16_t);
     else
         GATHER(uint32_t);
@@ -297,9 +285,10 @@ bool sta_column_cache_get_rows(struct sta_column_cache *cache, struct sta_column
 static bool kept_range(const struct item *item, const struct sta_row_test *test, uint32_t *low,
                        uint32_t *span)
 {
-    const uint64_t largest = UINT64_C(0xffffffff) >> (32 - (8u << item->width));
+    const uint64_t largest = UINT64_C(0xffffffff) >> (32 - (8u << item->narrow.width));
     /* What stands for no value, 0, lies below the least one: the base is that less one. */
-    const __int128 first = (int64_t)(item->base + item->any_missing), base = first - item->any_missing;
+    const __int128 first = (int64_t)(item->narrow.base + item->narrow.any_missing),
+                   base = first - item->narrow.any_missing;
     const __int128 least = STA_MAX((__int128)test->low, first) - base;
     const __int128 most = STA_MIN((__int128)test->high - base, (__int128)largest);
     if (least > most)
@@ -315,11 +304,12 @@ static bool kept_range(const struct item *item, const struct sta_row_test *test,
 static bool find_ranges(const struct item *item, const uint8_t *of_code, struct sta_byte_range *ranges,
                         unsigned *count)
 {
-    const uint32_t last = item->max_code - item->base;
+    const uint32_t last = item->max_code - item->narrow.base;
     bool passed = false;
     *count = 0;
     for (uint32_t value = 0; value <= last; value++) {
-        const bool passes = of_code[value == 0 && item->any_missing ? 0 : 1 + (int64_t)item->base + value];
+        const bool passes =
+            of_code[value == 0 && item->narrow.any_missing ? 0 : 1 + (int64_t)item->narrow.base + value];
         if (passes && passed)
             ranges[*count - 1].more++;
         else if (passes && *count == MOST_RANGES)
@@ -336,22 +326,21 @@ static void test_range(const struct item *item, uint32_t rows, const struct sta_
 {
     uint32_t low, span;
     if (kept_range(item, test, &low, &span))
-        sta_kernels()->narrow_to[item->width].keep_range(item->values, rows, low, span, marks);
+        sta_narrow_keep_range(&item->narrow, item->values, rows, low, span, marks);
     else
         memset(marks, 0, rows);
 }
 
 static void test_codes(const struct item *item, uint32_t rows, const uint8_t *of_code, uint8_t *marks)
 {
-    const struct sta_kernels *kernels = sta_kernels();
-    const uint8_t *table = of_code + (1 + (int64_t)item->base); /* by kept value */
+    const uint8_t *table = of_code + (1 + (int64_t)item->narrow.base); /* by kept value */
     struct sta_byte_range ranges[MOST_RANGES];
     unsigned count;
-    if (item->width == 0 && find_ranges(item, of_code, ranges, &count))
-        kernels->keep_byte_ranges(item->values, rows, ranges, count, marks);
+    if (item->narrow.width == 0 && find_ranges(item, of_code, ranges, &count))
+        sta_kernels()->keep_byte_ranges(item->values, rows, ranges, count, marks);
     else
-        kernels->narrow_to[item->width].keep_codes(item->values, rows, table,
-                                                   item->any_missing ? of_code[0] : table[0], marks);
+        sta_narrow_keep_codes(&item->narrow, item->values, rows, table,
+                              item->narrow.any_missing ? of_code[0] : table[0], marks);
 }
 
 bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,

@@ -18,12 +18,6 @@
 
 #define ROWS 4096u /* that are taken from the sorter at once */
 
-/* A column of a batch in memory. */
-struct held {
-    const void *values;
-    const uint8_t *missing;
-};
-
 /* A record: keys, number of the row; then, when values travel, one word a column, and a bit per column that
  * says that it is missing. */
 struct sorting {
@@ -37,8 +31,7 @@ struct sorting {
     struct sta_account kept;       /* what is kept by text */
     struct sta_texts **texts;      /* by key; of TEXT alone */
     struct sta_ranks *ranks;
-    bool travels;                  /* values do */
-    struct held *held;             /* else: by column, then batch */
+    bool travels;                  /* values do; else they are fetched */
     uint32_t values, marks, words; /* where the parts begin; all */
     struct sta_sorter *sorter;
     struct recorder { /* by worker */
@@ -206,26 +199,6 @@ static int record_all(struct sorting *sorting, const struct sta_sorter_spec *spe
     return rc == 0 ? sta_sorter_finish(sorting->sorter, err) : rc;
 }
 
-/* Where the values of materialized rows in memory lie: no vector of one is constant. */
-static int hold_values(struct sorting *sorting, struct sta_error *err)
-{
-    size_t batches = sta_materialized_batch_count(sorting->materialized);
-    struct sta_materialized_batch *batch = sta_materialized_batch_create(sorting->materialized);
-    uint32_t rows;
-    int rc = 0;
-    sorting->held = sta_alloc_array(batches * sorting->columns + 1, sizeof *sorting->held);
-    for (size_t b = 0; rc == 0 && b < batches; b++) {
-        rc = sta_materialized_batch_seek(batch, b, &rows, err);
-        for (uint32_t i = 0; rc == 0 && i < sorting->columns; i++) {
-            struct sta_vector vector;
-            rc = sta_materialized_batch_get(batch, i, &vector, err);
-            sorting->held[i * batches + b] = (struct held){sta_vector_values(&vector), vector.missing};
-        }
-    }
-    sta_materialized_batch_destroy(batch);
-    return rc;
-}
-
 /* ---- out */
 
 struct taken { /* columns of some records */
@@ -246,30 +219,6 @@ static void unpack_column(const struct sorting *sorting, const struct taken *tak
     }
 }
 
-/* A loop for each width: values lie anywhere, and the time goes to finding them. */
-#define FETCH(type, out)                                                                                     \
-    for (size_t row = 0; row < rows; row++) {                                                                \
-        const struct held *held = &pieces[numbers[row] / STA_VECTOR_ROWS];                                   \
-        ((type *)(out))[row] = ((const type *)held->values)[numbers[row] % STA_VECTOR_ROWS];                 \
-    }
-
-static void fetch_column(const struct sorting *sorting, const struct taken *taken, uint32_t column,
-                         size_t rows, size_t width)
-{
-    const int64_t *numbers = taken->numbers;
-    const struct held *pieces = sorting->held + column * sta_materialized_batch_count(sorting->materialized);
-    if (width == 8)
-        FETCH(uint64_t, taken->values[column])
-    else if (width == 4)
-        FETCH(uint32_t, taken->values[column])
-    else
-        FETCH(uint8_t, taken->values[column])
-    for (size_t row = 0; row < rows; row++) {
-        const uint8_t *missing = pieces[numbers[row] / STA_VECTOR_ROWS].missing;
-        taken->missing[column][row] = missing != NULL && missing[numbers[row] % STA_VECTOR_ROWS];
-    }
-}
-
 static void take_column(const struct sorting *sorting, const struct taken *taken, uint32_t column,
                         size_t rows)
 {
@@ -278,7 +227,8 @@ static void take_column(const struct sorting *sorting, const struct taken *taken
     if (sorting->travels)
         unpack_column(sorting, taken, column, rows, width);
     else
-        fetch_column(sorting, taken, column, rows, width);
+        sta_materialized_fetch(sorting->materialized, column, taken->numbers, rows, taken->values[column],
+                               taken->missing[column]);
     *vector = (struct sta_vector){.type = sorting->described[column].type, .missing = taken->missing[column]};
     sta_vector_point(vector, taken->values[column]);
     if (sta_vector_is_codes(vector))
@@ -336,7 +286,6 @@ static void sorting_fini(struct sorting *sorting)
         sta_texts_destroy(sorting->texts[i]);
     }
     sta_account_close(&sorting->kept);
-    free(sorting->held);
     free(sorting->ranks);
     free(sorting->texts);
 }
@@ -359,8 +308,6 @@ int sta_materialized_order(const struct sta_materialized *materialized, const st
     sorting.sorter = sta_sorter_create(&spec);
     *ordered = sta_materialized_create(sorting.described, columns, sta_query_context_rows_memory(context),
                                        context->spill_folder, context->budget->account);
-    if (rc == 0 && !sorting.travels)
-        rc = hold_values(&sorting, err);
     if (rc == 0)
         rc = record_all(&sorting, &spec, err);
     if (rc == 0)

@@ -1,0 +1,218 @@
+/* Rows in batches: looking at them, batch by batch or row by row. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/operators/materialized_private.h"
+#include "analyse/operators/vectors.h"
+#include "common/memory.h"
+
+const struct sta_column_info *sta_materialized_columns(const struct sta_materialized *materialized,
+                                                       size_t *count)
+{
+    *count = materialized->column_count;
+    return materialized->told;
+}
+
+uint64_t sta_materialized_rows(const struct sta_materialized *materialized)
+{
+    return materialized->rows;
+}
+
+uint64_t sta_materialized_bytes(const struct sta_materialized *materialized)
+{
+    uint64_t bytes = materialized->bytes;
+    for (size_t i = 0; i < materialized->column_count; i++) {
+        const struct sta_materialized_column *column = &materialized->columns[i];
+        bytes += column->piece_capacity * sizeof *column->pieces;
+        bytes += column->texts != NULL ? sta_dictionary_bytes(column->texts) : 0;
+    }
+    return bytes;
+}
+
+uint64_t sta_materialized_spilled(const struct sta_materialized *materialized)
+{
+    return materialized->spill != NULL ? sta_spill_size(materialized->spill) : 0;
+}
+
+size_t sta_materialized_batch_count(const struct sta_materialized *materialized)
+{
+    return materialized->batch_count;
+}
+
+const struct sta_dictionary *sta_materialized_texts(const struct sta_materialized *materialized,
+                                                    uint32_t column)
+{
+    return materialized->columns[column].texts;
+}
+
+/* ---- batches */
+
+struct sta_materialized_batch {
+    const struct sta_materialized *materialized;
+    size_t number;
+    uint32_t rows;
+    char *stored; /* room for narrow values that lie on disk */
+    struct {
+        size_t batch; /* number + 1 of the batch that was brought here */
+        char *bytes;
+    } * read;
+};
+
+struct sta_materialized_batch *sta_materialized_batch_create(const struct sta_materialized *materialized)
+{
+    struct sta_materialized_batch *batch = sta_alloc(sizeof *batch);
+    batch->materialized = materialized;
+    batch->read = sta_alloc_array(materialized->column_count + 1, sizeof *batch->read);
+    return batch;
+}
+
+void sta_materialized_batch_destroy(struct sta_materialized_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    for (size_t i = 0; i < batch->materialized->column_count; i++)
+        free(batch->read[i].bytes);
+    free(batch->read);
+    free(batch->stored);
+    free(batch);
+}
+
+static uint32_t rows_of(const struct sta_materialized *materialized, size_t batch)
+{
+    const uint64_t behind = materialized->rows - (uint64_t)batch * STA_VECTOR_ROWS;
+    return (uint32_t)STA_MIN(behind, (uint64_t)STA_VECTOR_ROWS);
+}
+
+int sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number, uint32_t *rows,
+                                struct sta_error *err)
+{
+    STA_ASSERT(number < batch->materialized->batch_count);
+    batch->number = number;
+    batch->rows = *rows = rows_of(batch->materialized, number);
+    return 0;
+}
+
+static int widen_piece(struct sta_materialized_batch *batch, const struct sta_materialized_column *column,
+                       const struct sta_column_piece *piece, char *bytes, struct sta_error *err)
+{
+    const char *stored = piece->bytes;
+    int rc = STA_OK;
+    if (stored == NULL) {
+        if (batch->stored == NULL)
+            batch->stored = sta_alloc_array(STA_VECTOR_ROWS, sizeof(uint32_t));
+        stored = batch->stored;
+        rc = sta_spill_read(batch->materialized->spill, piece->offset, batch->stored,
+                            (size_t)batch->rows << piece->narrow.width, err);
+    }
+    if (rc == 0 && column->texts != NULL)
+        sta_narrow_get_codes(&piece->narrow, stored, batch->rows, (uint32_t *)(void *)bytes);
+    else if (rc == 0)
+        sta_narrow_get(&piece->narrow, stored, batch->rows, (int64_t *)(void *)bytes,
+                       (uint8_t *)bytes + batch->rows * column->width);
+    return rc;
+}
+
+/* Brings values that are narrow, or lie on disk, to the batch's own memory. */
+static int bring(struct sta_materialized_batch *batch, uint32_t number, const struct sta_column_piece *piece,
+                 const char **bytes, struct sta_error *err)
+{
+    const struct sta_materialized_column *column = &batch->materialized->columns[number];
+    if (batch->read[number].bytes == NULL)
+        batch->read[number].bytes = sta_alloc_array(STA_VECTOR_ROWS, column->width + 1);
+    *bytes = batch->read[number].bytes;
+    if (batch->read[number].batch == batch->number + 1)
+        return 0;
+    const size_t size = batch->rows * (column->width + piece->narrow.any_missing);
+    int rc = piece->plain ? sta_spill_read(batch->materialized->spill, piece->offset,
+                                           batch->read[number].bytes, size, err)
+                          : widen_piece(batch, column, piece, batch->read[number].bytes, err);
+    batch->read[number].batch = rc == 0 ? batch->number + 1 : 0;
+    return rc;
+}
+
+int sta_materialized_batch_get(void *context, uint32_t column, struct sta_vector *vector,
+                               struct sta_error *err)
+{
+    struct sta_materialized_batch *batch = context;
+    const struct sta_materialized *materialized = batch->materialized;
+    STA_ASSERT(column < materialized->column_count);
+    const struct sta_materialized_column *own = &materialized->columns[column];
+    const struct sta_column_piece *piece = &own->pieces[batch->number];
+    const char *bytes = piece->bytes;
+    int rc = bytes == NULL || !piece->plain ? bring(batch, column, piece, &bytes, err) : 0;
+    if (rc != 0)
+        return rc;
+    *vector = (struct sta_vector){.type = own->told.type, .texts = own->texts};
+    sta_vector_point(vector, bytes);
+    if (piece->narrow.any_missing && own->texts == NULL)
+        vector->missing = (const uint8_t *)bytes + batch->rows * own->width;
+    return 0;
+}
+
+/* ---- rows */
+
+/* A loop for each type: rows lie anywhere, and the time goes to finding them.  `piece` and `at` are where the
+ * value of row i lies. */
+#define FOR_PLACES(...)                                                                                      \
+    for (size_t i = 0; i < count; i++) {                                                                     \
+        const struct sta_column_piece *piece = &column->pieces[numbers[i] / STA_VECTOR_ROWS];                \
+        const uint32_t at = numbers[i] % STA_VECTOR_ROWS;                                                    \
+        __VA_ARGS__                                                                                          \
+    }
+
+static void fetch_integers(const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
+                           int64_t *values)
+{
+    FOR_PLACES(
+        if (piece->plain) { values[i] = ((const int64_t *)(const void *)piece->bytes)[at]; } else {
+            const uint32_t held = sta_narrow_at(&piece->narrow, piece->bytes, at);
+            values[i] = piece->narrow.any_missing && held == 0 ? 0 : (int64_t)(piece->narrow.base + held);
+        })
+}
+
+static void fetch_codes(const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
+                        uint32_t *codes)
+{
+    FOR_PLACES(
+        if (piece->plain) { codes[i] = ((const uint32_t *)(const void *)piece->bytes)[at]; } else {
+            const uint32_t held = sta_narrow_at(&piece->narrow, piece->bytes, at);
+            codes[i] =
+                piece->narrow.any_missing && held == 0 ? STA_NO_CODE : (uint32_t)piece->narrow.base + held;
+        })
+}
+
+/* @count values of @width bytes that are plain. */
+static void fetch_plain(const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
+                        void *values)
+{
+    if (column->width == sizeof(uint64_t))
+        FOR_PLACES(((uint64_t *)values)[i] = ((const uint64_t *)(const void *)piece->bytes)[at];)
+    else
+        FOR_PLACES(((uint8_t *)values)[i] = ((const uint8_t *)piece->bytes)[at];)
+}
+
+static void fetch_missing(const struct sta_materialized *materialized,
+                          const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
+                          uint8_t *missing)
+{
+    FOR_PLACES(
+        if (!piece->narrow.any_missing) { missing[i] = 0; } else if (piece->plain) {
+            const uint32_t rows = rows_of(materialized, (size_t)numbers[i] / STA_VECTOR_ROWS);
+            missing[i] = (uint8_t)piece->bytes[rows * column->width + at];
+        } else { missing[i] = sta_narrow_at(&piece->narrow, piece->bytes, at) == 0; })
+}
+
+void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_t number,
+                            const int64_t *numbers, size_t count, void *values, uint8_t *missing)
+{
+    const struct sta_materialized_column *column = &materialized->columns[number];
+    STA_ASSERT(materialized->spill == NULL);
+    if (column->texts != NULL)
+        fetch_codes(column, numbers, count, values);
+    else if (column->told.type == STA_TYPE_INT)
+        fetch_integers(column, numbers, count, values);
+    else
+        fetch_plain(column, numbers, count, values);
+    if (column->texts == NULL)
+        fetch_missing(materialized, column, numbers, count, missing);
+}
