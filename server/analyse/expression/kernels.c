@@ -8,6 +8,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "common/whole.h"
+
 #ifdef STA_KERNELS_AVX2
 #define KERNELS sta_kernels_avx2
 #else
@@ -208,7 +210,17 @@ WHOLE(truncate_f, trunc(a[i]))
 STRICT(round_to_f, double, double, r[i] = (rint(a[i] * node->scale) + 0.0) / node->scale;
        bad = node->scale == 0 || !(node->scale <= DBL_MAX) || !(fabs(r[i]) <= DBL_MAX))
 
-UNARY(int_to_float, int64_t, double, a[i])
+UNARY(large_to_float, int64_t, double, a[i])
+KERNEL(int_to_float)
+{
+    const int64_t *a = in[0].values;
+    double *restrict r = values;
+    if (!sta_whole_are_small(a, rows, 0))
+        return large_to_float(node, in, values, missing, rows);
+    for (uint32_t i = 0; i < rows; i++)
+        r[i] = sta_whole_number(a[i]);
+    return false;
+}
 UNARY(bool_to_int, uint8_t, int64_t, a[i])
 UNARY(bool_to_float, uint8_t, double, a[i])
 
@@ -230,7 +242,19 @@ static inline bool bin_whole(int64_t x, const struct sta_binning *binning, int64
     return quotient >= INT64_MIN && quotient <= INT64_MAX;
 }
 
-STRICT(bin_i, int64_t, int64_t, bad = !bin_whole(a[i], node->binning, &r[i]))
+STRICT(bin_large, int64_t, int64_t, bad = !bin_whole(a[i], node->binning, &r[i]))
+
+/* A quotient of small numbers that is not whole lies further from the next integer than it can be off. */
+KERNEL(bin_i)
+{
+    const int64_t *a = in[0].values, origin = node->binning->origin, width = node->binning->width;
+    int64_t *restrict r = values;
+    if (width > STA_WHOLE_SMALL || !sta_whole_are_small(a, rows, origin))
+        return bin_large(node, in, values, missing, rows);
+    for (uint32_t i = 0; i < rows; i++)
+        r[i] = sta_whole_floor(sta_whole_number(a[i] - origin) / (double)width);
+    return false;
+}
 
 /* Of integers, by a width that is none: the difference is exact before it is divided. */
 static inline double difference(int64_t a, int64_t b)

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "common/whole.h"
+
+typedef uint8_t sta_byte_vector __attribute__((vector_size(32)));
 typedef uint8_t sta_eight_bytes __attribute__((vector_size(8)));
 typedef uint32_t sta_eight_rows __attribute__((vector_size(32)));
 

@@ -27,6 +27,32 @@ TARGET static bool KERNEL(mark)(const int64_t *values, uint32_t rows, int64_t va
     return any != 0;
 }
 
+TARGET static void KERNEL(divide)(const int64_t *values, uint32_t rows, double by, double *restrict out)
+{
+    const bool small = sta_whole_are_small(values, rows, 0);
+    for (uint32_t row = 0; small && row < rows; row++)
+        out[row] = sta_whole_number(values[row]) / by;
+    for (uint32_t row = 0; !small && row < rows; row++)
+        out[row] = (double)values[row] / by;
+}
+
+TARGET static uint32_t KERNEL(count)(const uint8_t *marks, uint32_t rows)
+{
+    uint32_t count = 0, row = 0;
+    while (row + sizeof(sta_byte_vector) <= rows) { /* as many at a time as bytes can count */
+        sta_byte_vector counts = {0}, here;
+        for (unsigned n = 0; n < UINT8_MAX && row + sizeof here <= rows; n++, row += (uint32_t)sizeof here) {
+            memcpy(&here, marks + row, sizeof here);
+            counts += here;
+        }
+        for (unsigned b = 0; b < sizeof counts; b++)
+            count += counts[b];
+    }
+    for (; row < rows; row++)
+        count += marks[row];
+    return count;
+}
+
 TARGET static inline void KERNEL(put_eight)(uint32_t *to, unsigned bits, uint32_t row,
                                             const uint8_t (*ones)[8])
 {
@@ -71,5 +97,7 @@ TARGET static uint32_t KERNEL(list)(const uint8_t *marks, uint32_t rows, const u
 static const struct sta_column_kernels KERNEL(kernels) = {
     .pick = KERNEL(pick),
     .mark = KERNEL(mark),
+    .divide = KERNEL(divide),
+    .count = KERNEL(count),
     .list = KERNEL(list),
 };

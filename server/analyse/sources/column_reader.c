@@ -358,8 +358,7 @@ static int derive_number(struct sta_column_reader *reader, struct sta_logical_sl
     if (status != STA_OK)
         return status;
     double *out = sta_logical_values(slot);
-    for (uint32_t row = 0; row < reader->rows; row++)
-        out[row] = (double)whole.integers[row] / per_unit;
+    sta_column_kernels()->divide(whole.integers, reader->rows, per_unit, out);
     slot->vector.numbers = out;
     return STA_OK;
 }

@@ -199,12 +199,31 @@ void sta_thread_key_scratch_fini(struct sta_thread_key_scratch *scratch)
     free(scratch->missing);
 }
 
+/* Return: whether a row is dropped. */
+static bool look_up(const uint32_t *of_code, const uint32_t *codes, const struct sta_pipeline_state *state,
+                    int64_t *restrict ranks)
+{
+    const uint32_t *selected = state->selected, count = state->count;
+    uint32_t any = 0;
+    for (uint32_t i = 0; selected == NULL && i < count; i++) {
+        const uint32_t rank = of_code[codes[i] + 1];
+        ranks[i] = rank;
+        any |= rank == STA_NO_CODE;
+    }
+    for (uint32_t i = 0; selected != NULL && i < count; i++) {
+        const uint32_t rank = of_code[codes[selected[i]] + 1];
+        ranks[selected[i]] = rank;
+        any |= rank == STA_NO_CODE;
+    }
+    return any != 0;
+}
+
 int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
                           struct sta_thread_key_scratch *scratch, struct sta_vector *vector,
                           struct sta_error *err)
 {
     const struct sta_column_values *threads;
-    uint8_t any = 0;
+    bool any;
     int rc = sta_pipeline_state_physical(state, STA_COLUMN_THREAD, &threads, err);
     if (rc != 0)
         return rc;
@@ -212,12 +231,10 @@ int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipelin
         scratch->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *scratch->ranks);
         scratch->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *scratch->missing);
     }
-    for (uint32_t i = 0; i < state->count; i++) {
+    any = look_up(keys->of_code, threads->codes, state, scratch->ranks);
+    for (uint32_t i = 0; any && i < state->count; i++) {
         const uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        const uint32_t rank = keys->of_code[threads->codes[row] + 1];
-        scratch->ranks[row] = rank;
-        scratch->missing[row] = rank == STA_NO_CODE;
-        any |= scratch->missing[row];
+        scratch->missing[row] = scratch->ranks[row] == STA_NO_CODE;
     }
     *vector = (struct sta_vector){
         .type = STA_TYPE_INT, .integers = scratch->ranks, .missing = any ? scratch->missing : NULL};
