@@ -48,7 +48,8 @@ struct sta_aggregation_spec {
 /* Rows of a block. */
 struct sta_aggregation_input {
     uint32_t count;           /* of rows to take */
-    const uint32_t *selected; /* their numbers in the vectors; NULL: 0 .. count - 1 */
+    const uint32_t *selected; /* their numbers in the vectors; NULL: 0 .. count - 1 .. */
+    const uint8_t *marks;     /* .. unless these, by row, say which of them to take: 1, others 0 */
     const struct sta_vector *keys, *arguments;
     /* The order of rows, ascending: source, then at, then place.  For first, last, argmax and lists; NULL
      * when no primitive needs it. */
@@ -68,6 +69,8 @@ STA_MUSTCHECK int sta_aggregation_create(const struct sta_aggregation_spec *spec
                                          struct sta_aggregation **grouping, struct sta_error *err);
 /** NULL allowed.  Dictionaries of vectors that it was given must live until then. */
 void sta_aggregation_destroy(struct sta_aggregation *grouping);
+/** Whether rows may be marked. */
+bool sta_aggregation_takes_marks(const struct sta_aggregation *grouping);
 /** Context: worker @worker, one call at a time each. */
 STA_MUSTCHECK int sta_aggregation_consume(struct sta_aggregation *grouping, unsigned worker,
                                           const struct sta_aggregation_input *rows, struct sta_error *err);

@@ -387,10 +387,25 @@ static void integers(const int64_t *values, const uint8_t *missing, const struct
         FOR_ROWS(minibatch, words[i] = (uint64_t)values[row] & ((uint64_t)missing[row] - 1););
 }
 
+static uint64_t sum_marked(const int64_t *values, const uint8_t *missing, const uint8_t *marks,
+                           uint32_t count, uint64_t *bits)
+{
+    uint64_t total = 0, differing = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t taken = missing != NULL ? marks[i] & ~missing[i] : marks[i];
+        const uint64_t value = (uint64_t)values[i] & (0 - (uint64_t)taken);
+        total += value;
+        differing |= value ^ (uint64_t)((int64_t)value >> 63);
+    }
+    *bits = differing;
+    return total;
+}
+
 const struct sta_key_kernels KERNELS = {.pack = pack,
                                         .measure = measure,
                                         .drop_missing = drop_missing,
                                         .find = find,
                                         .range = range,
                                         .sum = sum,
-                                        .integers = integers};
+                                        .integers = integers,
+                                        .sum_marked = sum_marked};

@@ -42,6 +42,18 @@ int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct
     return STA_OK;
 }
 
+/* Into one group, by what a row without a value adds 0 to. */
+bool sta_aggregation_takes_marks(const struct sta_aggregation *grouping)
+{
+    const struct sta_shape *shape = &grouping->shape;
+    bool takes = shape->key_count == 0;
+    for (size_t f = 0; f < shape->call_count; f++)
+        takes = takes && (shape->calls[f].primitive.aggregate == STA_AGGREGATE_ROWS ||
+                          (shape->calls[f].function->missing_is_zero &&
+                           shape->calls[f].primitive.types[0] == STA_TYPE_INT));
+    return takes;
+}
+
 void sta_aggregation_destroy(struct sta_aggregation *grouping)
 {
     if (grouping == NULL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/operators/key_kernels.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* ---- few groups: a minibatch is added up in small arrays first, which stay nearer than the records.
@@ -114,9 +115,37 @@ static void sum_by_number(const struct sta_agg_call *call, const struct sta_agg_
         sum_add(sta_agg_state_of_group(call, input, g), sums[0][g - input->low_group]);
 }
 
+/* Of all rows that are marked: of one group, and more than a minibatch. */
+static void sum_marked(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    const struct sta_aggregation_input *batch = input->batch;
+    const struct sta_vector *vector = &batch->arguments[call->leading];
+    struct sum *state = sta_agg_state_of_group(call, input, 0);
+    uint64_t bits;
+    if (vector->type != STA_TYPE_INT || (vector->constant && sta_vector_is_missing(vector, 0)))
+        return;
+    if (vector->constant) {
+        sum_add(state, (__int128)vector->integers[0] * input->minibatch.count);
+        return;
+    }
+    const uint64_t sum = sta_key_kernels_here()->sum_marked(vector->integers, vector->missing, batch->marks,
+                                                            batch->count, &bits);
+    if (bits < (UINT64_C(1) << 63) / STA_VECTOR_ROWS) {
+        sum_add(state, (int64_t)sum);
+        return;
+    }
+    for (uint32_t row = 0; row < batch->count; row++)
+        if (batch->marks[row] && !sta_vector_is_missing(vector, row))
+            sum_add(state, vector->integers[row]);
+}
+
 static void update_sum(const struct sta_agg_call *call, const struct sta_agg_input *input)
 {
     uint64_t sum;
+    if (input->batch->marks != NULL) {
+        sum_marked(call, input);
+        return;
+    }
     const bool small = sta_agg_has_few_groups(input) && add_up_in_a_word(input, &sum);
     if (small && input->low_group == input->high_group)
         sum_add(sta_agg_state_of_group(call, input, input->low_group), (int64_t)sum);

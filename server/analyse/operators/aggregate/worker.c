@@ -203,6 +203,14 @@ static const uint64_t *prepare_values(const struct sta_argument *argument, const
     return argument->values;
 }
 
+static uint32_t count_marks(const uint8_t *marks, uint32_t count)
+{
+    uint32_t marked = 0;
+    for (uint32_t i = 0; i < count; i++)
+        marked += marks[i];
+    return marked;
+}
+
 static void prepare(struct sta_group_worker *worker, const struct sta_agg_call *call,
                     struct sta_argument *argument, const struct sta_agg_input *whole)
 {
@@ -310,9 +318,15 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
 
 /* ---- rows */
 
-static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                          const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
-                          struct sta_error *err);
+/* The group that there is without keys, and room for what @rows rows add to lists. */
+static int make_one_group(struct sta_group_worker *worker, struct sta_group_limits *limits, uint32_t rows,
+                          struct sta_error *err)
+{
+    int rc = worker->table.layout.words == 0 ? sta_group_worker_add_empty(worker, err) : STA_OK;
+    if (rc == 0)
+        rc = sta_group_worker_make_space(worker, limits, rows, err);
+    return rc == 0 && worker->table.count == 0 ? sta_group_worker_add_empty(worker, err) : rc;
+}
 
 /* Without keys there is nothing to find: the one group, 0, is that of all rows, and no other number was ever
  * written to the groups of rows. */
@@ -320,9 +334,9 @@ static int take_into_one_group(struct sta_group_worker *worker, struct sta_group
                                const struct sta_aggregation_input *batch,
                                const struct sta_minibatch *minibatch, struct sta_error *err)
 {
-    int rc = sta_group_worker_make_space(worker, limits, minibatch->count, err);
-    if (rc != 0 || worker->table.count == 0)
-        return rc != 0 ? rc : take_minibatch(worker, limits, batch, *minibatch, err);
+    int rc = make_one_group(worker, limits, minibatch->count, err);
+    if (rc != 0)
+        return rc;
     const struct sta_agg_input whole = {
         .minibatch = *minibatch, .table = &worker->table, .groups = worker->groups, .batch = batch};
     update_calls(worker, &whole);
@@ -330,12 +344,26 @@ static int take_into_one_group(struct sta_group_worker *worker, struct sta_group
     return STA_OK;
 }
 
+/* The rows that are marked, at once: nothing is written by row. */
+static int take_marked(struct sta_group_worker *worker, struct sta_group_limits *limits,
+                       const struct sta_aggregation_input *batch, struct sta_error *err)
+{
+    const struct sta_shape *shape = worker->shape;
+    struct sta_agg_input rows = {.table = &worker->table, .batch = batch};
+    int rc = make_one_group(worker, limits, 1, err);
+    rows.minibatch.count = count_marks(batch->marks, batch->count);
+    for (size_t f = 0; rc == 0 && f < shape->call_count; f++)
+        shape->calls[f].function->update(&shape->calls[f], &rows);
+    worker->rows += rc == 0 ? rows.minibatch.count : 0;
+    return rc;
+}
+
 static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limits *limits,
                           const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
                           struct sta_error *err)
 {
     const struct sta_shape *shape = worker->shape;
-    if (shape->key_count == 0 && worker->table.count > 0)
+    if (shape->key_count == 0)
         return take_into_one_group(worker, limits, batch, &minibatch, err);
     if (!shape->keep_missing)
         sta_key_kernels_here()->drop_missing(batch->keys, shape->key_count, &minibatch, worker->kept);
@@ -412,9 +440,10 @@ int sta_group_worker_number(struct sta_group_worker *worker, const struct sta_ag
 int sta_group_worker_update(struct sta_group_worker *worker, struct sta_group_limits *limits,
                             const struct sta_aggregation_input *rows, struct sta_error *err)
 {
-    int rc = STA_OK;
+    int rc = rows->marks != NULL ? take_marked(worker, limits, rows, err) : STA_OK;
     sta_group_worker_see(worker, rows);
-    for (uint32_t first = 0; rc == 0 && first < rows->count; first += STA_MINIBATCH_ROWS) {
+    for (uint32_t first = 0; rc == 0 && rows->marks == NULL && first < rows->count;
+         first += STA_MINIBATCH_ROWS) {
         struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, rows->count - first),
                                           .first = first};
         if (rows->selected != NULL)

@@ -106,8 +106,9 @@ static int group_part(void *self, unsigned worker, struct sta_pipeline_state *st
     struct pass *pass = self;
     struct local *local = &pass->locals[worker];
     const struct sta_plan_stage *stage = pass->stage;
-    struct sta_aggregation_input rows = {.count = state->count,
+    struct sta_aggregation_input rows = {.count = state->marks != NULL ? state->rows : state->count,
                                          .selected = state->selected,
+                                         .marks = state->marks,
                                          .keys = local->keys,
                                          .arguments = local->arguments,
                                          .source = state->trace};
@@ -157,7 +158,7 @@ static int widen_range(void *self, unsigned worker, struct sta_pipeline_state *s
 static int find_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
     const struct sta_plan_histogram *histogram = &pass->stage->histogram;
-    struct sta_pipeline_visitor visitor = {pass, widen_range};
+    struct sta_pipeline_visitor visitor = {.self = pass, .visit = widen_range};
     double low = INFINITY, high = -INFINITY;
     sta_pipeline_step(pass->pipeline, context, "range");
     for (unsigned i = 0; i < pass->workers; i++) {
@@ -269,7 +270,10 @@ struct gathering {
 static int scan_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
 {
     const struct gathering *gathering = self;
-    const struct sta_pipeline_visitor visitor = {gathering->pass, group_part};
+    const struct sta_pipeline_visitor visitor = {.self = gathering->pass,
+                                                 .visit = group_part,
+                                                 .takes_marks =
+                                                     sta_aggregation_takes_marks(gathering->pass->grouping)};
     return sta_pipeline_run_stripe(gathering->pass->pipeline, &visitor, stripe, gathering->budget, err);
 }
 

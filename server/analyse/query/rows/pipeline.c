@@ -236,7 +236,9 @@ static int visit_part(void *self, unsigned worker, struct sta_pipeline_state *st
                       struct sta_error *err)
 {
     const struct visit *visit = self;
-    int rc = sta_pipeline_state_load(state, visit->pipeline->parts[part], err);
+    const struct sta_pipeline_part where = visit->pipeline->parts[part];
+    int rc = visit->visitor->takes_marks ? sta_pipeline_state_load_marked(state, where, err)
+                                         : sta_pipeline_state_load(state, where, err);
     return rc == 0 && state->count > 0 ? visit->visitor->visit(visit->visitor->self, worker, state, err) : rc;
 }
 

@@ -62,7 +62,8 @@ struct sta_pipeline_state {
     struct sta_executor *top; /* of the last stage */
     uint32_t trace;
     uint32_t rows;            /* in the vectors */
-    const uint32_t *selected; /* numbers in the vectors of the rows that are left, ascending; NULL: all */
+    const uint32_t *selected; /* numbers in the vectors of the rows that are left, ascending; NULL: all .. */
+    const uint8_t *marks;     /* .. unless these, by row, are 1 for those that are; for who takes marks */
     uint32_t count;           /* of them */
 };
 
@@ -73,6 +74,9 @@ void sta_pipeline_state_destroy(struct sta_pipeline_state *state); /* NULL allow
 /** Goes to a part, and drops the rows that window, preset and filters do not keep. */
 STA_MUSTCHECK int sta_pipeline_state_load(struct sta_pipeline_state *state, struct sta_pipeline_part part,
                                           struct sta_error *err);
+/** The same; many rows that are left may be marked, not listed. */
+STA_MUSTCHECK int sta_pipeline_state_load_marked(struct sta_pipeline_state *state,
+                                                 struct sta_pipeline_part part, struct sta_error *err);
 /** From now on only rows with @from <= ts < @to (ticks) of events are kept; INT64_MIN, INT64_MAX: open. */
 void sta_pipeline_state_narrow(struct sta_pipeline_state *state, int64_t from, int64_t to);
 /** From now on only rows that pass are kept.  @tests: of the trace of the parts that follow; borrowed; NULL:
@@ -116,6 +120,7 @@ STA_MUSTCHECK int sta_pipeline_work(const struct sta_pipeline *pipeline, const s
 struct sta_pipeline_visitor {
     void *self;
     int (*visit)(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err);
+    bool takes_marks; /* visit looks at them */
 };
 /** Return: like sta_pipeline_work; STA_ECORRUPT. */
 STA_MUSTCHECK int sta_pipeline_run(const struct sta_pipeline *pipeline,

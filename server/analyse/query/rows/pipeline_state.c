@@ -1,14 +1,17 @@
 /* One thread's view of a part: which rows are left, and the executors over them.
  *
  * DESIGN.  Filters narrow a list of row numbers; the vectors stay those of the whole part, so that dense
- * filters cost no copies.  Once few rows are left, a vector holds those alone: of events only their values
- * are read from then on, and columns of a materialized result are gathered when they are asked for. */
+ * filters cost no copies.  As long as many rows are left they are marked, and listed when all filters are
+ * applied, unless whoever takes them is faster with the marks.  Once few rows are left, a vector holds those
+ * alone: of events only their values are read from then on, and columns of a materialized result are gathered
+ * when they are asked for. */
 #include "analyse/query/rows/pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/operators/vectors.h"
+#include "analyse/sources/column_kernels.h"
 #include "analyse/sources/column_tests.h"
 #include "analyse/sources/predicates.h"
 #include "common/memory.h"
@@ -231,6 +234,44 @@ void sta_pipeline_state_keep(struct sta_pipeline_state *public, const uint32_t *
         sta_pipeline_state_compact(public);
 }
 
+static void list_marked(struct sta_pipeline_state *public)
+{
+    struct state *state = inside(public);
+    if (public->marks == NULL)
+        return;
+    sta_scan_keep(public->marks, NULL, public->rows, state->selected);
+    public->selected = state->selected;
+    public->marks = NULL;
+}
+
+/* Keeps only rows whose mark is 1.  @marks: of some of those that are left if these are marked, or if all are
+ * left. */
+static void keep_marked(struct sta_pipeline_state *public, const uint8_t *marks)
+{
+    const uint32_t count = sta_column_kernels()->count(marks, public->rows);
+    if (count == public->count)
+        return;
+    public->marks = marks;
+    public->count = count;
+    if (count >= public->rows / SPARSE || count == 0)
+        return;
+    list_marked(public);
+    sta_pipeline_state_compact(public);
+}
+
+static void keep_where(struct state *state, const uint8_t *holds)
+{
+    struct sta_pipeline_state *public = &state->public;
+    if (public->selected != NULL) {
+        sta_pipeline_state_keep(public, state->selected,
+                                sta_scan_keep(holds, public->selected, public->count, state->selected));
+        return;
+    }
+    for (uint32_t row = 0; public->marks != NULL && row < public->rows; row++)
+        state->marks[row] = holds[row] & public->marks[row];
+    keep_marked(public, public->marks != NULL ? state->marks : holds);
+}
+
 static bool is_dropped(struct state *state, struct sta_classes *classes, uint32_t class)
 {
     size_t old = state->fate_capacity;
@@ -273,9 +314,7 @@ static int test_rows(struct state *state, struct sta_error *err)
                                  &state->filtered, err);
     state->filtered &= pipeline->predicates_suffice;
     if (rc == 0)
-        sta_pipeline_state_keep(
-            public, state->selected,
-            sta_scan_keep(state->marks, public->selected, public->count, state->selected));
+        keep_where(state, state->marks);
     return rc;
 }
 
@@ -328,6 +367,7 @@ static void go_to(struct state *state, struct sta_pipeline_part part)
     state->filtered = false;
     state->public.trace = part.trace;
     state->public.selected = NULL;
+    state->public.marks = NULL;
 }
 
 static int apply_filter(struct state *state, size_t stage, struct sta_error *err)
@@ -344,19 +384,27 @@ static int apply_filter(struct state *state, size_t stage, struct sta_error *err
         return 0;
     }
     if (!holds.constant)
-        sta_pipeline_state_keep(public, state->selected,
-                                sta_scan_keep(holds.bools, public->selected, public->count, state->selected));
+        keep_where(state, holds.bools);
     return 0;
 }
 
-int sta_pipeline_state_load(struct sta_pipeline_state *public, struct sta_pipeline_part part,
-                            struct sta_error *err)
+int sta_pipeline_state_load_marked(struct sta_pipeline_state *public, struct sta_pipeline_part part,
+                                   struct sta_error *err)
 {
     struct state *state = inside(public);
     go_to(state, part);
     int rc = state->pipeline->materialized != NULL ? load_batch(state, err) : load_block(state, err);
     for (size_t i = state->filtered; rc == 0 && i < state->pipeline->stage_count; i++)
         rc = apply_filter(state, i, err);
+    return rc;
+}
+
+int sta_pipeline_state_load(struct sta_pipeline_state *public, struct sta_pipeline_part part,
+                            struct sta_error *err)
+{
+    int rc = sta_pipeline_state_load_marked(public, part, err);
+    if (rc == 0)
+        list_marked(public);
     return rc;
 }
 

@@ -45,7 +45,7 @@ static int meet_texts(void *self, unsigned worker, struct sta_pipeline_state *st
 static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct sta_query_context *context,
                       struct sta_error *err)
 {
-    struct sta_pipeline_visitor visitor = {plain, meet_texts};
+    struct sta_pipeline_visitor visitor = {.self = plain, .visit = meet_texts};
     for (size_t i = 0; i < plain->stage->order_count; i++)
         if (is_text(&keys[i]))
             plain->texts[i] = sta_texts_create(&plain->kept);
@@ -209,7 +209,8 @@ struct counting {
 static int count_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
 {
     struct counting *counting = self;
-    const struct sta_pipeline_visitor visitor = {&counting->count, count_rows};
+    const struct sta_pipeline_visitor visitor = {
+        .self = &counting->count, .visit = count_rows, .takes_marks = true};
     return sta_pipeline_run_stripe(counting->plain->pipeline, &visitor, stripe, counting->budget, err);
 }
 

@@ -145,6 +145,7 @@ struct batch {
     int64_t integers[MODEL_COLUMNS][2 * BATCH_ROWS];
     double numbers[MODEL_COLUMNS][2 * BATCH_ROWS];
     uint8_t bools[MODEL_COLUMNS][2 * BATCH_ROWS], missing[MODEL_COLUMNS][2 * BATCH_ROWS];
+    uint8_t marks[2 * BATCH_ROWS];
     uint32_t codes[MODEL_COLUMNS][2 * BATCH_ROWS], selected[2 * BATCH_ROWS];
     int64_t at[2 * BATCH_ROWS];
     uint64_t place[2 * BATCH_ROWS];
@@ -196,17 +197,20 @@ struct dealing {
     struct batch batch;
 };
 
-/* Rows of one source; now and then with gaps between them, which a selection leaves out. */
+/* Rows of one source; now and then with gaps between them, which a selection leaves out, or marks. */
 static void deal(struct dealing *dealing, const struct model_row *const *rows, uint32_t count)
 {
     struct batch *batch = &dealing->batch;
     struct sta_vector keys[MODEL_COLUMNS];
     struct sta_error err = STA_ERROR_INIT;
     bool gaps = model_random(&dealing->state) % 2 == 0;
+    bool marked = gaps && sta_aggregation_takes_marks(dealing->grouping);
     for (size_t c = 0; c < MODEL_COLUMNS; c++) /* of no dictionary */
         memset(batch->codes[c], 0x33, 2 * count * sizeof batch->codes[c][0]);
     for (uint32_t i = 0; i < count; i++) {
         batch->selected[i] = gaps ? 2 * i + 1 : i;
+        batch->marks[2 * i] = 0;
+        batch->marks[2 * i + 1] = 1;
         batch->at[batch->selected[i]] = rows[i]->at;
         batch->place[batch->selected[i]] = rows[i]->place;
     }
@@ -216,8 +220,9 @@ static void deal(struct dealing *dealing, const struct model_row *const *rows, u
     }
     for (size_t k = 0; k < dealing->model->key_count; k++)
         keys[k] = batch->vectors[dealing->model->keys[k]];
-    struct sta_aggregation_input given = {.count = count,
-                                          .selected = gaps ? batch->selected : NULL,
+    struct sta_aggregation_input given = {.count = marked ? 2 * count : count,
+                                          .selected = gaps && !marked ? batch->selected : NULL,
+                                          .marks = marked ? batch->marks : NULL,
                                           .keys = keys,
                                           .arguments = batch->vectors,
                                           .source = rows[0]->source,

@@ -149,6 +149,16 @@ Test(grouping, no_keys)
     check_keys(&options, NULL, 0, "no keys, extremes");
 }
 
+/* Rows that are marked are counted and summed as those that are listed, also where sums leave 64 bits. */
+Test(grouping, marked_rows)
+{
+    struct model_options options = ordinary;
+    options.few = true;
+    check_keys(&options, NULL, 0, "marked rows");
+    options.extremes = true;
+    check_keys(&options, NULL, 0, "marked rows, extremes");
+}
+
 Test(grouping, one_key_of_each_type)
 {
     static const enum model_column keys[] = {FLAG, SMALL, WIDE, NUMBER, NAME};
