@@ -35,7 +35,9 @@ struct sta_units {
     struct piece *pieces; /* the largest first */
     size_t *files;        /* by piece: its file */
     size_t count, capacity;
-    uint64_t unit_bytes, range_bytes;
+    uint64_t left; /* bytes that are not dealt yet */
+    uint64_t range_bytes;
+    unsigned ranks;
     size_t ahead; /* ranges that are counted before they are read */
     size_t first; /* all pieces before it are dealt */
 };
@@ -103,12 +105,10 @@ static int larger_first(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static uint64_t bytes_of_all(const struct sta_shared_reading *reading)
+/* What is dealt at once becomes less with what is left, so that all ranks end at about the same time. */
+static uint64_t unit_bytes(const struct sta_units *units)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < reading->request->file_count; i++)
-        bytes += sta_units_leave_out(&reading->request->files[i]) ? 0 : reading->bytes[i];
-    return bytes;
+    return units->left / (UNITS_PER_RANK * units->ranks);
 }
 
 struct sta_units *sta_units_create(const struct sta_shared_reading *reading, unsigned ranks, uint64_t least)
@@ -116,8 +116,10 @@ struct sta_units *sta_units_create(const struct sta_shared_reading *reading, uns
     const size_t files = reading->request->file_count;
     struct sta_units *units = sta_alloc(sizeof *units);
     units->reading = reading;
-    units->unit_bytes = bytes_of_all(reading) / (UNITS_PER_RANK * ranks);
-    units->range_bytes = STA_MIN(STA_MAX(units->unit_bytes, least), STA_MAX(least, MOST_RANGE));
+    units->ranks = ranks;
+    for (size_t i = 0; i < files; i++)
+        units->left += sta_units_leave_out(&reading->request->files[i]) ? 0 : reading->bytes[i];
+    units->range_bytes = STA_MIN(STA_MAX(unit_bytes(units), least), STA_MAX(least, MOST_RANGE));
     units->ahead = 2 * (size_t)ranks;
     units->cuts = sta_alloc_array(files, sizeof *units->cuts);
     for (size_t i = 0; i < files; i++)
@@ -166,27 +168,35 @@ static bool is_ready(const struct piece *piece)
     return !piece->dealt && (piece->cut == NULL || piece->number < piece->cut->known);
 }
 
+/* A file may have become larger than it was listed. */
+static void take_bytes(struct sta_units *units, uint64_t bytes)
+{
+    units->left -= STA_MIN(units->left, bytes);
+}
+
 /* Small files come together. */
 static struct sta_unit take_files(struct sta_units *units, size_t first)
 {
+    const uint64_t most = unit_bytes(units);
     struct sta_unit unit = {.kind = STA_UNIT_FILES, .files = &units->files[first]};
     for (size_t i = first; i < units->count; i++) {
         struct piece *piece = &units->pieces[i];
-        if (piece->cut != NULL || piece->dealt ||
-            (unit.file_count > 0 && unit.bytes + piece->bytes > units->unit_bytes))
+        if (piece->cut != NULL || piece->dealt || (unit.file_count > 0 && unit.bytes + piece->bytes > most))
             break;
         piece->dealt = true;
+        take_bytes(units, piece->bytes);
         unit.bytes += piece->bytes;
         unit.file_count++;
     }
     return unit;
 }
 
-static struct sta_unit take_range(struct piece *piece)
+static struct sta_unit take_range(struct sta_units *units, struct piece *piece)
 {
     struct cut_file *cut = piece->cut;
     const struct sta_file_range range = cut->ranges.items[piece->number];
     piece->dealt = true;
+    take_bytes(units, range.end - range.begin);
     cut->taken++;
     const uint64_t before = piece->number > 0 ? cut->lines[piece->number - 1] : 0;
     return (struct sta_unit){STA_UNIT_RANGE, range.end - range.begin, &cut->file, 1, piece->number, range,
@@ -202,21 +212,15 @@ struct sta_unit sta_units_next(struct sta_units *units)
         units->first++;
     for (size_t i = units->first; i < units->count; i++)
         if (is_ready(&units->pieces[i]))
-            return units->pieces[i].cut != NULL ? take_range(&units->pieces[i]) : take_files(units, i);
+            return units->pieces[i].cut != NULL ? take_range(units, &units->pieces[i]) : take_files(units, i);
     return (struct sta_unit){.kind = units->first < units->count ? STA_UNIT_WAIT : STA_UNIT_NONE};
-}
-
-static struct cut_file *find_cut(struct sta_units *units, size_t file)
-{
-    struct cut_file *cut = units->cuts;
-    while (cut->file != file)
-        cut++;
-    return cut;
 }
 
 void sta_units_counted(struct sta_units *units, const struct sta_unit *unit, uint64_t lines)
 {
-    struct cut_file *cut = find_cut(units, *unit->files);
+    struct cut_file *cut = units->cuts;
+    while (cut->file != *unit->files)
+        cut++;
     cut->lines[unit->number] = lines;
     for (; cut->known < cut->ranges.count && cut->lines[cut->known - 1] != NOT_COUNTED; cut->known++)
         cut->lines[cut->known - 1] += cut->known > 1 ? cut->lines[cut->known - 2] : 0;
