@@ -14,6 +14,7 @@ import { ledgerLine } from '../parts/ledger.js';
 import { empty, failedFilter, failure } from '../parts/notice.js';
 import { pinCards } from '../parts/pins.js';
 import { seriesCard } from '../parts/series.js';
+import { stallCard } from '../parts/stall_card.js';
 import { stepsCard } from '../parts/steps_card.js';
 import { stragglersCard } from '../parts/stragglers_card.js';
 import { recordsOf } from '../parts/table.js';
@@ -39,6 +40,7 @@ function summaryPicture(trace, bar) {
         ledger = h('div', { class: 'ledger' });
     const series = seriesCard(),
         where = whereCard(),
+        stall = stallCard(),
         findings = findingsCard(),
         stragglers = stragglersCard(),
         hot = hotCard(),
@@ -47,6 +49,7 @@ function summaryPicture(trace, bar) {
     const whole = h('div', { class: 'stack' });
     const boxes = [
         where.element,
+        stall.element,
         figures,
         findings.element,
         h('div', { class: 'beside' }, layers, series.element),
@@ -144,6 +147,8 @@ function summaryPicture(trace, bar) {
                       : figuresOf(trace, { ...summary, ...part }, io, span),
             ),
         );
+        if (compatible || trace.kind !== 'events') stall.element.hidden = true;
+        else stall.update({ trace, place, preset });
         if (compatible) where.element.hidden = true;
         else where.update({ trace, place, rows: summary.layers, tree, preset, span });
         if (present.size === 0 && (place.filter || place.from || place.to)) {
@@ -179,6 +184,7 @@ function summaryPicture(trace, bar) {
             summing.close();
             series.close();
             where.close();
+            stall.close();
             findings.close();
             stragglers.close();
             hot.close();

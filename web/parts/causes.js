@@ -187,7 +187,7 @@ export function causesView(trace, bar) {
     };
 }
 
-function sentence({ time, causes }, known, blocking) {
+export function sentence({ time, causes }, known, blocking) {
     if (blocking)
         return h(
             'p',
@@ -213,7 +213,7 @@ function sentence({ time, causes }, known, blocking) {
     );
 }
 
-function barOf({ time, causes }, known) {
+export function barOf({ time, causes }, known) {
     return h(
         'div',
         {
