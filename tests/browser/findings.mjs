@@ -236,6 +236,7 @@ const SHOWN = {
             return;
         }
         const card = page.getByRole('region', { name: 'Stragglers', exact: true });
+        await card.scrollIntoViewIfNeeded();
         if (figures.z_members < 3) {
             await card.getByText('Too few to compare').waitFor();
             return;
@@ -368,6 +369,7 @@ async function manyRanksAreSummedUp(page, daemon) {
     );
     await page.getByText('the first 20 of 300').waitFor();
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}&preset=dlio&stragglers=rank`);
+    await page.getByRole('region', { name: 'Stragglers', exact: true }).scrollIntoViewIfNeeded();
     await page.getByText('The slowest 5 of 300').waitFor();
 }
 

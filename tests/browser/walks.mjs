@@ -27,8 +27,15 @@ async function whereTheTimeWent(page, daemon) {
 
 async function stragglerRank(page, daemon) {
     const click = walker();
+    let asked = 0;
+    page.on('request', (request) => {
+        asked += Number(request.url().endsWith('/stragglers'));
+    });
     await page.goto(daemon.base);
     await click(toTrace(page));
+    await card(page, 'Slowest steps').locator('tbody tr').first().waitFor();
+    assert.equal(asked, 0, 'nothing is asked for a card that nobody sees');
+    await card(page, 'Stragglers').scrollIntoViewIfNeeded();
     const first = card(page, 'Stragglers').locator('tbody tr').first();
     await first.waitFor();
     assert.ok((await card(page, 'Stragglers').locator('tbody tr').count()) <= 5);

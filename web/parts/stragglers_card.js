@@ -7,6 +7,7 @@ import { grouped, text } from '../format.js';
 import { go } from '../state.js';
 import { asking } from './asking.js';
 import { stallQuestion } from './causes.js';
+import { whenNear } from './near.js';
 import { empty } from './notice.js';
 import { unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
@@ -59,7 +60,9 @@ export function stragglersCard() {
         h('header', { class: 'card-head' }, h('h2', {}, 'Stragglers'), note, tools),
         box,
     );
-    const reading = asking(box);
+    const reading = asking(box),
+        sight = whenNear(element);
+    let shown = ''; /* the question that the box is about */
 
     function update({ trace, place, preset }) {
         const offered = Object.entries(KINDS).filter(
@@ -78,15 +81,26 @@ export function stragglersCard() {
                 (name) => go({ stragglers: name === offered[0][0] ? null : name }),
             ),
         );
-        reading.ask({
-            question: [trace.answers, question],
-            what: 'Comparing',
-            path,
-            height: 120,
-            load: (signal) => postOf(trace, path, question, signal),
-            show: (answer) =>
-                draw(answer, kind, { from: Number(place.from ?? 0), to: Number(place.to ?? trace.job_time) }),
-        });
+        const words = JSON.stringify([trace.answers, question]);
+        const ask = () =>
+            reading.ask({
+                question: words,
+                what: 'Comparing',
+                path,
+                height: 120,
+                load: (signal) => postOf(trace, path, question, signal),
+                show: (answer) =>
+                    draw(answer, kind, { from: Number(place.from ?? 0), to: Number(place.to ?? trace.job_time) }),
+            });
+        if (!sight.act(ask) && words !== shown) forget();
+        shown = words;
+    }
+
+    /** Nothing of another question stays in a place that nobody looks at. */
+    function forget() {
+        reading.close();
+        box.classList.remove('outdated');
+        fill(box);
     }
 
     function draw(answer, { one, unit, words }, span) {
@@ -157,5 +171,12 @@ export function stragglersCard() {
         );
     }
 
-    return { element, update, close: reading.close };
+    return {
+        element,
+        update,
+        close() {
+            sight.close();
+            reading.close();
+        },
+    };
 }
