@@ -16,6 +16,11 @@ async function emptyTraceIsSaid(page, daemon) {
     }
     await page.locator('main').getByRole('link', { name: 'Trace quality' }).click();
     await page.getByText('lines were read').waitFor();
+    const other = await daemon.trace('unet3d-v100');
+    await page.goto(at(daemon, { page: 'compare', traces: `${trace.id},${other.id}` }));
+    await page.locator('.change data').first().waitFor();
+    for (const words of await page.locator('.change').allInnerTexts())
+        assert.match(words, /[=\d]|new|gone/, 'a change from nothing is said in numbers');
     await daemon.call('DELETE', `traces/${trace.id}`);
 }
 

@@ -38,7 +38,8 @@ export function change(now, before, unit, better, { delta = true } = {}) {
         { class: `change ${said ?? 'same'}`, title },
         arrow && h('span', { class: 'change-arrow', 'aria-hidden': 'true' }, arrow),
         said && h('span', { class: 'visually-hidden' }, `${said} `),
-        delta && h('data', { value: now - before }, (up ? '+' : '\u2212') + text(Math.abs(now - before), unit)),
+        (delta || before === 0) &&
+            h('data', { value: now - before }, (up ? '+' : '\u2212') + text(Math.abs(now - before), unit)),
         before !== 0 && h('span', { class: 'change-ratio' }, ratio(now / before)),
     );
 }
