@@ -11,8 +11,7 @@
 #include "decode/bytes.h"
 
 #define CHUNK_BYTES ((size_t)2 << 20)
-#define CHUNK_OF_RECORDS ((size_t)1 << 19) /* they are scanned twice, for their ends first: from the cache   \
-                                            */
+#define CHUNK_OF_RECORDS ((size_t)1 << 19) /* scanned twice, for their ends first: from the cache */
 #define LARGE_CHUNK ((size_t)8 << 20)
 #define READ_BYTES ((size_t)512 << 10) /* at once: in the cache until their lines are counted */
 #define NO_LIMIT ((uint64_t)INT64_MAX)

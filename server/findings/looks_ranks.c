@@ -77,7 +77,7 @@ static struct sta_sweep_cell *cells_by(const struct sta_looks *looks, bool layer
                                                      sizeof *cells, "the moments of ranks", err);
     for (size_t i = 0; cells != NULL && i < results->cell_count; i++) {
         const uint64_t conditions =
-            sta_signatures_conditions(looks->ranks.request.signatures, results->cells[i].mask);
+            sta_set_signatures_conditions(looks->ranks.request.signatures, results->cells[i].mask);
         cells[i] = results->cells[i];
         cells[i].mask = layers ? layers_of(looks, conditions) : (uint32_t)(conditions & watched);
     }
@@ -112,7 +112,7 @@ static int add_stall(struct sta_looks *looks, struct sta_error *err)
 static int add_condition(struct sta_looks *looks, size_t number, struct sta_error *err)
 {
     const struct sta_overlap_results *results = &looks->charged.results;
-    const struct sta_signatures *signatures = looks->ranks.request.signatures;
+    const struct sta_set_signatures *signatures = looks->ranks.request.signatures;
     const uint32_t own = looks->ranks.of_condition[number], compute = looks->ranks.compute;
     struct sta_condition_look *look = &looks->conditions[number];
     look->measured = true;
@@ -125,7 +125,7 @@ static int add_condition(struct sta_looks *looks, size_t number, struct sta_erro
         return err->status;
     for (size_t i = 0; i < results->cell_count; i++) {
         const struct sta_sweep_cell *cell = &results->cells[i];
-        const uint64_t conditions = sta_signatures_conditions(signatures, cell->mask);
+        const uint64_t conditions = sta_set_signatures_conditions(signatures, cell->mask);
         if ((conditions >> own & 1) == 0)
             continue;
         look->busy += cell->time;

@@ -87,8 +87,7 @@ enum sta_envelope_kind {
 #undef X
 };
 
-#define STA_DISK_LISTS 1 /* a feature of TABLES: values of args keys may be lists of values of another one   \
-                          */
+#define STA_DISK_LISTS 1 /* a feature of TABLES: an args key may have lists of values of another one */
 
 struct sta_disk_envelope {
     unsigned char magic[8];

@@ -256,8 +256,8 @@ STA_MUSTCHECK int sta_part_end(struct sta_writer *part, struct sta_buffer *repor
  * thread, one call at a time. */
 STA_MUSTCHECK int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report,
                                    struct sta_error *err);
-/** The same of a part that has read one range of a file.  It does not come into the journal, where a source is
- * whole or not at all.  STA_EOUTDATED: the range could not be read to its end. */
+/** The same of a part that has read one range of a file.  It does not come into the journal, where a source
+ * is whole or not at all.  STA_EOUTDATED: the range could not be read to its end. */
 STA_MUSTCHECK int sta_writer_adopt_range(struct sta_writer *writer, struct sta_cursor *report,
                                          struct sta_error *err);
 /** Writes down in a journal, from now on, what parts give.  It goes with the writer, unless that is

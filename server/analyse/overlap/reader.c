@@ -114,7 +114,7 @@ static int ask_class(const struct sta_overlap_request *request, uint32_t code, u
     if (class.fate != STA_FATE_KEPT)
         return 0;
     if (request->signatures != NULL)
-        return sta_signatures_mask(request->signatures, &class, mask, err);
+        return sta_set_signatures_mask(request->signatures, &class, mask, err);
     for (uint32_t s = 0; s < request->set_count; s++)
         if (request->sets[s].expression == NULL)
             *mask |= (uint32_t)sta_class_has(&class, request->sets[s].layer_bit) << s;

@@ -374,7 +374,7 @@ void sta_overlap_request_release(struct sta_overlap_request *request)
     free(request->scope.keys);
     free(request->scope.key_names);
     free(request->order);
-    sta_signatures_destroy(request->signatures);
+    sta_set_signatures_destroy(request->signatures);
     if (!request->borrows) {
         sta_classes_destroy(request->classes);
         sta_columns_destroy(request->columns);

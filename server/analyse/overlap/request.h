@@ -40,8 +40,8 @@ struct sta_overlap_request {
 
     struct sta_overlap_set sets[STA_OVERLAP_MASK_BITS];
     uint32_t set_count;
-    struct sta_signatures *signatures; /* the sets are these, and have nothing else; NULL: they are not */
-    uint32_t layers_left_out;          /* of a preset with more layers than sets */
+    struct sta_set_signatures *signatures; /* the sets are these, and have nothing else; NULL: they are not */
+    uint32_t layers_left_out;              /* of a preset with more layers than sets */
     bool first_only; /* COMPATIBLE: an event is in the first set that holds, and in no other */
     struct sta_scope_request scope;
     struct sta_expression *filter;

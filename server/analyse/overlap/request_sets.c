@@ -312,7 +312,7 @@ static uint32_t bit_of_given(const struct sta_overlap_request *request, size_t s
 static void take_signatures(struct sta_overlap_request *request)
 {
     const struct sta_overlap_question *question = request->question;
-    request->signatures = sta_signatures_create(question->watched);
+    request->signatures = sta_set_signatures_create(question->watched);
     for (size_t s = 0; s < question->set_count; s++)
         request->signatures->layer_bits[s] = bit_of_given(request, s);
     request->signatures->condition_count = (uint32_t)question->set_count;

@@ -5,16 +5,16 @@
 
 #include "common/memory.h"
 
-struct sta_signatures *sta_signatures_create(uint32_t watched)
+struct sta_set_signatures *sta_set_signatures_create(uint32_t watched)
 {
-    struct sta_signatures *signatures = sta_alloc(sizeof *signatures);
+    struct sta_set_signatures *signatures = sta_alloc(sizeof *signatures);
     STA_ASSERT(watched <= STA_SWEEP_SETS);
-    *signatures = (struct sta_signatures){.watched = watched};
+    *signatures = (struct sta_set_signatures){.watched = watched};
     pthread_mutex_init(&signatures->lock, NULL);
     return signatures;
 }
 
-void sta_signatures_destroy(struct sta_signatures *signatures)
+void sta_set_signatures_destroy(struct sta_set_signatures *signatures)
 {
     if (signatures == NULL)
         return;
@@ -24,7 +24,7 @@ void sta_signatures_destroy(struct sta_signatures *signatures)
 
 /* Under the lock.  Others read entries of signatures that they have got, and no entry of those is written
  * again: one that has the new bit has none above it. */
-static void add(struct sta_signatures *signatures, uint64_t conditions)
+static void add(struct sta_set_signatures *signatures, uint64_t conditions)
 {
     const uint32_t number = signatures->count++;
     uint16_t *entries = signatures->translation[number / 8];
@@ -35,8 +35,8 @@ static void add(struct sta_signatures *signatures, uint64_t conditions)
             (uint16_t)(entries[below] | (conditions & ((UINT64_C(1) << signatures->watched) - 1)));
 }
 
-int sta_signatures_mask(struct sta_signatures *signatures, const struct sta_class *class, uint32_t *mask,
-                        struct sta_error *err)
+int sta_set_signatures_mask(struct sta_set_signatures *signatures, const struct sta_class *class,
+                            uint32_t *mask, struct sta_error *err)
 {
     uint64_t conditions = 0;
     uint32_t number = 0;
@@ -59,7 +59,7 @@ int sta_signatures_mask(struct sta_signatures *signatures, const struct sta_clas
     return STA_OK;
 }
 
-uint64_t sta_signatures_conditions(const struct sta_signatures *signatures, uint32_t mask)
+uint64_t sta_set_signatures_conditions(const struct sta_set_signatures *signatures, uint32_t mask)
 {
     uint64_t conditions = 0;
     for (; mask != 0; mask &= mask - 1)

@@ -18,7 +18,7 @@
 
 #define STA_SIGNATURE_CONDITIONS STA_VARYING_CONDITION_LIMIT /* all may vary, and be one bit each of 64 */
 
-struct sta_signatures {
+struct sta_set_signatures {
     uint32_t layer_bits[STA_SIGNATURE_CONDITIONS]; /* by condition: that of the classes */
     uint32_t condition_count;
     uint32_t watched; /* so many conditions, the first ones, are told to those who take intervals */
@@ -31,14 +31,15 @@ struct sta_signatures {
 };
 
 /** @watched: at most 16. */
-struct sta_signatures *sta_signatures_create(uint32_t watched);
-void sta_signatures_destroy(struct sta_signatures *signatures); /* NULL allowed */
+struct sta_set_signatures *sta_set_signatures_create(uint32_t watched);
+void sta_set_signatures_destroy(struct sta_set_signatures *signatures); /* NULL allowed */
 /** The mask of the events of a class: one bit, or 0 when no condition holds.  Return: 0, or STA_ELIMIT when
  * there are too many signatures.  Context: any thread. */
-STA_MUSTCHECK int sta_signatures_mask(struct sta_signatures *signatures, const struct sta_class *class,
-                                      uint32_t *mask, struct sta_error *err);
+STA_MUSTCHECK int sta_set_signatures_mask(struct sta_set_signatures *signatures,
+                                          const struct sta_class *class, uint32_t *mask,
+                                          struct sta_error *err);
 
 /** After the pass: the conditions that hold for some event of a mask's signatures. */
-uint64_t sta_signatures_conditions(const struct sta_signatures *signatures, uint32_t mask);
+uint64_t sta_set_signatures_conditions(const struct sta_set_signatures *signatures, uint32_t mask);
 
 #endif
