@@ -101,6 +101,21 @@ def test_tables_follow_the_tasks(scene):
     assert [row["key"] for row in rows(server, trace, "slack", filter="host_name%20==%20'h1'")] == ["a", "c"]
 
 
+def test_lists_of_tasks_are_texts_to_queries_and_go_on_after_a_refresh(scene):
+    """They are stored as codes of tasks, and a refresh goes on with their texts: nothing of that shows."""
+    server, trace = server_with(scene, compute("a", 3, 2), compute("b", 5, 1, inputs=["a", 'q"']), compute("c", 6, 1, inputs=["a", 'q"']))
+
+    def lists():
+        body = {"group_by": ["args.dependencies"], "aggregate": {"n": "count()"}, "order_by": ["args.dependencies"]}
+        return server.call("POST", f"/api/v1/traces/{trace['id']}/query", body)["data"]
+    assert lists() == [['["a","q\\""]', 2], ["[]", 1]]
+    with open(trace["path"] + "/x.msgpack", "ab") as file:
+        file.write(compute("d", 8, 3, inputs=["a", 'q"']) + compute("e", 9, 1, inputs=["d"]))
+    assert server.wait(server.call("POST", f"/api/v1/traces/{trace['id']}/refresh")["job"])["state"] == "done"
+    assert lists() == [['["a","q\\""]', 3], ['["d"]', 1], ["[]", 1]]
+    assert [row["key"] for row in rows(server, trace, "critical_path")] == ["a", "d", "e"]
+
+
 def test_only_tables_of_the_graph_count_its_nodes(scene):
     server, trace = server_with(scene, compute("a", 3, 2, inputs=["x"]), compute("b", 5, 1, "h2", inputs=["a"]), sample(2.5))
     for table, nodes in (("task_bottleneck", None), ("task_balance", None), ("graph", 1), ("parallelism?granularity=1", None), ("task_bottleneck", None)):
