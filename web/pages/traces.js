@@ -358,7 +358,11 @@ function noTraces(editor) {
     const curl = `curl ${curlToken()}-X POST ${location.origin}/api/v1/traces -H 'Content-Type: application/json' -d '{"path": "/path/to/run"}'`;
     return empty(
         'No traces yet',
-        h('p', {}, 'A trace is the folder of .pfw or .pfw.gz files that DFTracer or DLIO wrote during a run, or of the records of a Dask computation that DASF wrote.'),
+        h(
+            'p',
+            {},
+            'A trace is the folder of .pfw or .pfw.gz files that DFTracer or DLIO wrote during a run, or of the records of a Dask computation that DASF wrote.',
+        ),
         editor && [
             h('p', {}, h('button', { class: 'button primary', onclick: startAdding }, icon('plus'), 'Add a trace')),
             h('p', {}, 'or from a terminal'),
