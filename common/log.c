@@ -15,11 +15,27 @@ static enum sta_log_level threshold = STA_LOG_INFO;
 static bool as_json;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
+static const char *const format_names[] = {"auto", "text", "json"};
 
 void sta_log_configure(enum sta_log_level level, enum sta_log_format format)
 {
     threshold = level;
     as_json = format == STA_LOG_JSON || (format == STA_LOG_AUTO && !isatty(STDERR_FILENO));
+}
+
+/* It is one of them. */
+static unsigned number_of(const char *const *names, const char *name)
+{
+    unsigned number = 0;
+    while (strcmp(names[number], name) != 0)
+        number++;
+    return number;
+}
+
+void sta_log_configure_by_name(const char *level, const char *format)
+{
+    sta_log_configure((enum sta_log_level)number_of(level_names, level),
+                      (enum sta_log_format)number_of(format_names, format));
 }
 
 bool sta_log_has(enum sta_log_level level)

@@ -17,6 +17,8 @@ enum sta_log_format { STA_LOG_AUTO, STA_LOG_TEXT, STA_LOG_JSON };
 
 /** Context: before other threads start. */
 void sta_log_configure(enum sta_log_level level, enum sta_log_format format);
+/** The same by the names that the settings have: error, warning, info or debug; auto, text or json. */
+void sta_log_configure_by_name(const char *level, const char *format);
 /** Whether messages of the level are written.  Context: any thread. */
 bool sta_log_has(enum sta_log_level level);
 /** Fields: name, value pairs of C strings, ended by NULL.  Writes one line to standard error.  Context: any

@@ -195,30 +195,6 @@ static const struct sta_fellow_readers *readers_of(const struct sta_ingest *inge
     return worth_it && can_be_shared(ingest, kind, job) ? readers : NULL;
 }
 
-struct resuming {
-    const struct sta_ingest_plan *plan;
-    struct sta_roots *roots;
-};
-
-static bool is_same(void *context, const struct sta_source *source)
-{
-    const struct resuming *resuming = context;
-    return sta_ingest_plan_has(resuming->plan, resuming->roots, source);
-}
-
-/* Files that ranks had read before a crash, or before the daemon was ended, need not be read again. */
-static int resume(const struct sta_ingest *ingest, struct sta_writer *writer, struct sta_ingest_plan *plan,
-                  const struct sta_trace_entry *entry, size_t *skipped, struct sta_error *err)
-{
-    struct resuming resuming = {plan, ingest->roots};
-    int status = sta_writer_resume(writer, is_same, &resuming, err);
-    *skipped = sta_ingest_plan_skip(plan, writer);
-    if (*skipped > 0)
-        sta_log(STA_LOG_INFO, "Goes on with an ingest that was interrupted", "trace", entry->path, "files",
-                sta_log_int((int64_t)*skipped), NULL);
-    return status;
-}
-
 static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer,
                       const struct sta_ingest_plan *plan, const char *trace, enum sta_trace_kind kind,
                       bool first, struct sta_job *job, struct sta_error *err)
@@ -283,7 +259,7 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
     if (status != STA_OK)
         return status;
     if (can_be_shared(ingest, entry->kind, job))
-        status = resume(ingest, writer, plan, entry, &skipped, err);
+        status = sta_ingest_plan_resume(plan, ingest->roots, entry->path, writer, &skipped, err);
     const uint64_t planned = uv_hrtime();
     const bool shared = readers_of(ingest, plan, entry->kind, job) != NULL;
     if (status == STA_OK)

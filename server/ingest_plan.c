@@ -222,20 +222,28 @@ static int compare_path(const void *path, const void *item)
     return strcmp(path, ((const struct sta_plan_item *)item)->path);
 }
 
-/* Items are in the order of the listing, which is that of paths. */
-bool sta_ingest_plan_has(const struct sta_ingest_plan *plan, struct sta_roots *roots,
-                         const struct sta_source *source)
+struct resuming {
+    const struct sta_ingest_plan *plan;
+    struct sta_roots *roots;
+};
+
+/* Whether a file that the plan reads from its beginning to its end is the one that a source was read from.
+ * Items are in the order of the listing, which is that of paths. */
+static bool is_planned(void *context, const struct sta_source *source)
 {
+    const struct resuming *resuming = context;
+    const struct sta_ingest_plan *plan = resuming->plan;
     struct sta_error ignored = STA_ERROR_INIT;
     enum sta_source_change change;
     const struct sta_plan_item *item =
         bsearch(source->path, plan->items, plan->count, sizeof *plan->items, compare_path);
     return item != NULL && !item->resume && source->state == STA_SOURCE_COMPLETE &&
-           sta_source_compare(source, roots, item->file, &change, &ignored) == STA_OK &&
+           sta_source_compare(source, resuming->roots, item->file, &change, &ignored) == STA_OK &&
            change == STA_SOURCE_SAME;
 }
 
-size_t sta_ingest_plan_skip(struct sta_ingest_plan *plan, const struct sta_writer *writer)
+/* Leaves out the files that the writer has.  Return: how many. */
+static size_t skip_written(struct sta_ingest_plan *plan, const struct sta_writer *writer)
 {
     size_t kept = 0;
     uint32_t number;
@@ -251,6 +259,18 @@ size_t sta_ingest_plan_skip(struct sta_ingest_plan *plan, const struct sta_write
     const size_t skipped = plan->count - kept;
     plan->count = kept;
     return skipped;
+}
+
+int sta_ingest_plan_resume(struct sta_ingest_plan *plan, struct sta_roots *roots, const char *trace_path,
+                           struct sta_writer *writer, size_t *skipped, struct sta_error *err)
+{
+    struct resuming resuming = {plan, roots};
+    int status = sta_writer_resume(writer, is_planned, &resuming, err);
+    *skipped = skip_written(plan, writer);
+    if (*skipped > 0)
+        sta_log(STA_LOG_INFO, "Goes on with an ingest that was interrupted", "trace", trace_path, "files",
+                sta_log_int((int64_t)*skipped), NULL);
+    return status;
 }
 
 /* ---- whether anything differs */

@@ -49,12 +49,11 @@ STA_MUSTCHECK int sta_ingest_plan_make(struct sta_ingest_plan *plan, struct sta_
                                        const struct sta_snapshot *base, struct sta_growth *growth,
                                        const _Atomic bool *cancel, struct sta_error *err);
 void sta_ingest_plan_fini(struct sta_ingest_plan *plan);
-/** Whether a file that the plan reads from its beginning to its end is the one that a source was read from.
- */
-bool sta_ingest_plan_has(const struct sta_ingest_plan *plan, struct sta_roots *roots,
-                         const struct sta_source *source);
-/** Leaves out the files that the writer has already, of an ingest that was interrupted.  Return: how many. */
-size_t sta_ingest_plan_skip(struct sta_ingest_plan *plan, const struct sta_writer *writer);
+/** Goes on with an ingest that was interrupted: files that the writer finds done in its journal, and that are
+ * the same still, leave the plan.  @trace_path: for the log.  @skipped: set to how many. */
+STA_MUSTCHECK int sta_ingest_plan_resume(struct sta_ingest_plan *plan, struct sta_roots *roots,
+                                         const char *trace_path, struct sta_writer *writer, size_t *skipped,
+                                         struct sta_error *err);
 /** Whether a new version is needed. */
 bool sta_ingest_plan_differs(const struct sta_ingest_plan *plan);
 

@@ -75,19 +75,6 @@ static int complain(const struct sta_error *err)
 
 /* ---- configuration */
 
-static void configure_log(const struct sta_settings *settings)
-{
-    static const char *const levels[] = {"error", "warning", "info", "debug"};
-    static const char *const formats[] = {"auto", "text", "json"};
-    size_t level = 0;
-    size_t format = 0;
-    while (strcmp(levels[level], settings->log_level) != 0)
-        level++;
-    while (strcmp(formats[format], settings->log_format) != 0)
-        format++;
-    sta_log_configure((enum sta_log_level)level, (enum sta_log_format)format);
-}
-
 static void name_preset_folders(struct daemon *daemon)
 {
     const struct sta_settings *settings = &daemon->settings;
@@ -455,7 +442,7 @@ static int serve(struct daemon *daemon, struct sta_error *err)
 
 static int prepare(struct daemon *daemon, struct sta_error *err)
 {
-    configure_log(&daemon->settings);
+    sta_log_configure_by_name(daemon->settings.log_level, daemon->settings.log_format);
     sta_settings_each(&daemon->settings, keep_value, daemon);
     name_preset_folders(daemon);
     int status = resolve_roots(daemon, err);
