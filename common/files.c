@@ -146,6 +146,8 @@ int sta_folder_sync(const char *path, struct sta_error *err)
 
 int sta_folder_create(const char *path, struct sta_error *err)
 {
+    if (*path == '\0')
+        return sta_fail(err, STA_EIO, "no folder is named");
     char *prefix = sta_strdup(path);
     int status = STA_OK;
     for (char *at = prefix + 1; status == STA_OK; at++) {

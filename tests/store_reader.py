@@ -6,10 +6,12 @@
 Raises Damaged where a checksum, a count or a bound does not hold. Needs the libraries xxhash and zstd, which the daemon needs too.
 """
 import ctypes
+import json
 import pathlib
 import struct
 
 FORMATS, KINDS = (1, 2), {1: "int", 2: "float", 3: "bool", 4: "code", 5: "mixed"}
+FEATURES, LISTS = {3: (0, 1)}, 1 << 4  # TABLES may have keys that hold lists, which a bit of their kinds says
 FIXED = ("ts", "dur", "name", "cat", "file", "thread", "chunk")
 OF_FILES, OF_HOSTS = {"s": "args.fhash", "n": "args.fname", "f": "args.filename"}, {"s": "args.hhash", "n": "args.hostname"}
 UNKNOWN = None, None, None  # a reference that is none
@@ -82,7 +84,7 @@ class Content:
 def envelope(path, kind):
     data = path.read_bytes()
     magic, version, features, its_kind, packed, size, stored, checksum, head = struct.unpack_from("<8sIIIIQQQQ", data)
-    must((magic, features, its_kind) == (b"STRATENV", 0, kind) and version in FORMATS, f"{path.name}: head")
+    must((magic, its_kind) == (b"STRATENV", kind) and features in FEATURES.get(kind, (0,)) and version in FORMATS, f"{path.name}: head")
     must(head == xxh3(data[:48]) and stored == len(data) - 56 and checksum == xxh3(data[56:]), f"{path.name}: checksum")
     return Content(unzstd(data[56:], size) if packed else data[56:])
 
@@ -226,10 +228,26 @@ class Version:
         of_files, of_hosts = ([(c.block(), c.optional(), c.block(), c.varint()) for _ in range(c.varint())] for c in (of_files, of_hosts))
         self.dictionaries = {2: names.many(names.block), 3: categories.many(categories.block)}
         self.dictionaries[4] = [self.resolve(reference, of_files) for reference in files.many(files.block)]
-        self.keys = keys.many(lambda: (keys.block(), keys.varint(), keys.many(keys.block)))
-        self.dictionaries |= {7 + code: texts for code, (_, _, texts) in enumerate(self.keys)}
+        self.keys = []
+        for code in range(keys.varint()):
+            self.keys.append((keys.block(), kinds := keys.varint()))
+            self.dictionaries[7 + code] = self.lists(keys) if kinds & LISTS else keys.many(keys.block)
         hosts = [self.resolve(reference, of_hosts) for reference in hosts.many(hosts.block)]
         self.threads = threads.many(lambda: (threads.signed(), threads.signed(), (hosts + [UNKNOWN])[min(threads.number(4), len(hosts))]))
+
+    def lists(self, keys):
+        """values that are texts, or lists of values of another key, which stand for the text that they are as compact JSON"""
+        members, content = self.dictionaries[7 + keys.varint()], Content(keys.take(keys.number(8)))
+        values, member = [], 0
+        for _ in range(content.varint()):
+            head = content.varint()
+            if head % 2 == 0:
+                values.append(content.take(head // 2))
+                continue
+            texts = [members[member := member + content.signed()].decode() for _ in range(head // 2)]
+            values.append(json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode())
+        must(content.at == len(content.data), "lists")
+        return values
 
     def resolve(self, reference, definitions):
         """(text, how the reference was made, what the event said): by its own source's definition, else by the first of the trace"""

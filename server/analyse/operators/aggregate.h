@@ -63,7 +63,7 @@ bool sta_primitive_needs_order(const struct sta_primitive *primitive);
 struct sta_aggregation;
 
 /** @spec: copied.  @budget: its memory is what tables may take together before they spill; borrowed.
- * @spill_folder: NULL: nothing goes to the disk, and what does not fit the memory is STA_ELIMIT. */
+ * @spill_folder: NULL or empty: nothing goes to the disk, and what does not fit the memory is STA_ELIMIT. */
 STA_MUSTCHECK int sta_aggregation_create(const struct sta_aggregation_spec *spec,
                                          const struct sta_budget *budget, const char *spill_folder,
                                          struct sta_aggregation **grouping, struct sta_error *err);

@@ -61,5 +61,6 @@ Test(files, folders_are_created_with_their_parents, .init = make_folder, .fini =
     path = sta_path_join(folder, "file");
     cr_assert_eq(sta_file_publish(path, "x", 1, &err), STA_OK);
     cr_assert_neq(sta_folder_create(path, &err), STA_OK, "a file is no folder");
+    cr_assert_neq(sta_folder_create("", &err), STA_OK, "no name is no folder");
     free(path);
 }

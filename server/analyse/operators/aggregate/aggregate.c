@@ -27,7 +27,7 @@ int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct
     sta_shape_init(&made->shape, spec, &made->texts);
     made->budget = *budget;
     made->shape.cancel = budget->cancel;
-    made->spill_folder = spill_folder != NULL ? sta_strdup(spill_folder) : NULL;
+    made->spill_folder = spill_folder != NULL && *spill_folder != '\0' ? sta_strdup(spill_folder) : NULL;
     made->worker_count = sta_budget_workers(budget);
     made->limits = (struct sta_group_limits){.memory = budget->memory / made->worker_count,
                                              .workers = made->worker_count,
