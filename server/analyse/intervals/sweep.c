@@ -23,7 +23,7 @@ struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options)
 {
     STA_ASSERT(options->sets >= 1 &&
                options->sets <= (options->one_hot ? STA_SWEEP_MASK_BITS : STA_SWEEP_SETS));
-    STA_ASSERT(!options->one_hot || !options->exposure);
+    STA_ASSERT(!options->one_hot || !(options->exposure || options->concurrency));
     struct sta_sweep *sweep = sta_alloc(sizeof *sweep);
     sweep->options = *options;
     sweep->account = options->budget->account;

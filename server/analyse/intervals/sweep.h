@@ -35,7 +35,7 @@ typedef int (*sta_sweep_take)(void *context, unsigned worker, const struct sta_s
 
 struct sta_sweep_options {
     uint32_t sets; /* 1 .. STA_SWEEP_SETS; with one_hot up to STA_SWEEP_MASK_BITS */
-    bool one_hot;  /* each event is of one set alone.  Neither exposure nor concurrency is found then */
+    bool one_hot;  /* each event is of one set alone; with neither exposure nor concurrency */
     const struct sta_budget *budget; /* borrowed; memory is charged to its account */
     int64_t from, to;                /* ticks: events are cut to [from, to); each has a part inside */
     sta_sweep_take take;             /* NULL when the sums are enough */
@@ -46,6 +46,7 @@ struct sta_sweep_options {
      * most; NULL: it is the mask itself.  Entries of a set are read once an event of it has been given. */
     const uint16_t (*translation)[256];
     bool idle; /* intervals of mask 0 are given too, from tick 0 on as far as the unit has been swept */
+    bool concurrency; /* else sta_sweep_concurrency has nothing */
     bool exposure;
     int64_t range_from, range_to; /* of exposure: the range of time that is swept, of one that is swept in
                                      several; what reaches out of it is not counted, but listed.  Else

@@ -164,6 +164,11 @@ static inline bool is_one_hot(const struct going *going)
     return going->sweep->options.one_hot;
 }
 
+static inline bool finds_concurrency(const struct going *going)
+{
+    return going->sweep->options.concurrency;
+}
+
 static inline void event_starts(const struct going *going, uint32_t mask, int64_t at, bool weighed)
 {
     uint32_t *counts = going->state->counts;
@@ -176,12 +181,15 @@ static inline void event_starts(const struct going *going, uint32_t mask, int64_
     }
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
-        __int128 *times = concurrency_times(going, s, (size_t)counts[s] + 1);
-        if (__builtin_expect(times == NULL, 0))
-            return;
         going->events[s]++;
-        times[counts[s]] += at;
-        times[++counts[s]] -= at;
+        if (finds_concurrency(going)) {
+            __int128 *times = concurrency_times(going, s, (size_t)counts[s] + 1);
+            if (__builtin_expect(times == NULL, 0))
+                return;
+            times[counts[s]] += at;
+            times[counts[s] + 1] -= at;
+        }
+        counts[s]++;
     }
     change_mask(going, going->state->mask | mask, at, weighed);
 }
@@ -197,9 +205,12 @@ static inline void event_ends(const struct going *going, uint32_t mask, int64_t 
     }
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
-        __int128 *times = going->worker->concurrency[s].times;
-        times[counts[s]] += at;
-        times[--counts[s]] -= at;
+        if (finds_concurrency(going)) {
+            __int128 *times = going->worker->concurrency[s].times;
+            times[counts[s]] += at;
+            times[counts[s] - 1] -= at;
+        }
+        counts[s]--;
         gone |= (uint32_t)(counts[s] == 0) << s;
     }
     change_mask(going, going->state->mask & ~gone, at, weighed);
@@ -214,10 +225,12 @@ static inline void events_passed(const struct going *going, uint32_t mask, int64
         going->events[__builtin_ctz(mask)] += count;
     for (uint32_t rest = is_one_hot(going) ? 0 : mask; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
+        going->events[s] += count;
+        if (!finds_concurrency(going))
+            continue;
         __int128 *times = concurrency_times(going, s, (size_t)state->counts[s] + 1);
         if (__builtin_expect(times == NULL, 0))
             return;
-        going->events[s] += count;
         times[state->counts[s]] -= time;
         times[state->counts[s] + 1] += time;
     }
@@ -297,19 +310,27 @@ static void expose_end(const struct going *going, const struct sta_sweep_end *en
 
 /* ---- a unit */
 
+static void begin_concurrency(const struct going *going, int64_t since)
+{
+    const struct sta_sweep_unit *state = going->state;
+    for (uint32_t s = 0; s < going->sweep->options.sets; s++) {
+        __int128 *times = concurrency_times(going, s, state->counts[s]);
+        if (times == NULL)
+            return;
+        times[state->counts[s]] -= since;
+    }
+}
+
 static void begin_unit(const struct going *going)
 {
     struct sta_sweep_worker *worker = going->worker;
     const struct sta_sweep_unit *state = going->state;
-    uint64_t since = (uint64_t)sta_sweep_cut(going->sweep, state->since);
-    *mask_time(going, state->mask) -= since;
-    for (uint32_t s = 0; s < going->sweep->options.sets && !is_one_hot(going); s++) {
-        __int128 *times = concurrency_times(going, s, state->counts[s]);
-        if (times == NULL)
-            return;
-        times[state->counts[s]] -= (int64_t)since;
-        worker->covered[s] = state->mask >> s & 1 ? -(int64_t)since : 0;
-    }
+    const int64_t since = sta_sweep_cut(going->sweep, state->since);
+    *mask_time(going, state->mask) -= (uint64_t)since;
+    if (finds_concurrency(going))
+        begin_concurrency(going, since);
+    for (uint32_t s = 0; s < going->sweep->options.sets && going->sweep->options.exposure; s++)
+        worker->covered[s] = state->mask >> s & 1 ? -since : 0;
     for (uint32_t i = state->arriving; i != STA_SWEEP_NOWHERE && !has_failed(going); i = worker->next[i]) {
         struct sta_sweep_end end = worker->arriving.items[i];
         end.place = i;
@@ -462,7 +483,7 @@ static void leave_unit(const struct going *going, int64_t *busy)
     const struct sta_sweep_unit *state = going->state;
     int64_t end = sta_sweep_cut(going->sweep, going->end);
     *mask_time(going, state->mask) += (uint64_t)end;
-    for (uint32_t s = 0; s < going->sweep->options.sets && !is_one_hot(going); s++)
+    for (uint32_t s = 0; s < going->sweep->options.sets && finds_concurrency(going); s++)
         going->worker->concurrency[s].times[state->counts[s]] += end;
     if (busy != NULL)
         covered_at(going, end, busy);

@@ -228,6 +228,7 @@ static int pass_init(struct pass *pass, struct sta_error *err)
                                         .classes = pass->wants->classes,
                                         .context = pass->wants->context,
                                         .idle = pass->wants->idle,
+                                        .concurrency = pass->wants->concurrency,
                                         .exposure = pass->wants->exposure,
                                         .range_from = pass->range.from,
                                         .range_to = pass->range.to};
@@ -304,7 +305,7 @@ static int add_sweep(const struct pass *pass, struct sta_overlap_partial *partia
             partial->events[(size_t)u * partial->set_count + s] += sta_sweep_events(pass->sweep, u, s);
     }
     int rc = sta_sweep_cells(pass->sweep, &partial->cells, &partial->cell_count, err);
-    if (rc == 0 && !is_one_hot(pass))
+    if (rc == 0 && pass->wants->concurrency)
         rc = add_concurrency(pass->sweep, partial, err);
     return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, partial, err) : rc;
 }

@@ -38,7 +38,7 @@ struct scene {
     struct sta_sweep *sweep;
     struct sta_pieces *pieces[MASKS]; /* by combination */
     bool sums_only;                   /* nobody takes the intervals */
-    bool exposure;
+    bool concurrency, exposure;
     bool one_hot;                                       /* the sweep's sets are the masks of the spans */
     uint16_t translation[STA_SWEEP_MASK_BITS / 8][256]; /* of its masks to those of the spans */
     struct sta_budget budget;
@@ -197,6 +197,7 @@ static void begin_scene(struct scene *scene, struct sta_budget budget, uint32_t 
                                         .to = scaled(scene, scene->to),
                                         .take = scene->sums_only ? NULL : note_interval,
                                         .context = scene,
+                                        .concurrency = scene->concurrency,
                                         .exposure = scene->exposure,
                                         .range_from = INT64_MIN,
                                         .range_to = INT64_MAX};
@@ -375,10 +376,11 @@ static void check_scene(uint64_t seed)
     make_scene(&scene, seed);
     scene.sums_only = seed % 2 == 0;
     scene.one_hot = seed % 4 == 3;
+    scene.concurrency = !scene.one_hot && seed % 7 < 4;
     scene.exposure = !scene.one_hot && seed % 5 < 3;
     run_scene(&scene, 1 + below(3), 1 + below(40), 0);
     check_cells(&scene, seed);
-    if (!scene.one_hot)
+    if (scene.concurrency)
         check_concurrency(&scene, seed);
     if (!scene.sums_only)
         check_intervals(&scene, seed);
@@ -438,6 +440,7 @@ Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_u
     static struct scene scene;
     memset(&scene, 0, sizeof scene);
     scene.scale = 1;
+    scene.concurrency = true;
     scene.from = INT64_MIN;
     scene.to = INT64_MAX;
     scene.spans[scene.count++] = (struct sta_span){0, HORIZON, 0, 1}; /* one long call .. */
@@ -506,7 +509,7 @@ Test(intervals, what_a_pass_holds_is_charged_and_refused_anywhere)
     for (int status = STA_ELIMIT; status == STA_ELIMIT; limit += 512, refused++) {
         sta_account_init(&account, limit, "query_memory", NULL);
         make_scene(&scene, 5);
-        scene.exposure = true;
+        scene.concurrency = scene.exposure = true;
         begin_scene(&scene, (struct sta_budget){.workers = 2, .memory = 1 << 20, .account = &account}, 0);
         struct sta_ordered_consumer consumer = consumer_of(&scene);
         struct sta_error err = STA_ERROR_INIT;
