@@ -102,10 +102,9 @@ void sta_row_adding_destroy(struct sta_row_adding *adding); /* NULL allowed */
 /** Adds an interval: a sta_charge_take. */
 STA_MUSTCHECK int sta_row_adding_take(void *adding, unsigned worker, uint32_t list, uint32_t unit,
                                       const struct sta_interval *interval, struct sta_error *err);
-/** After the pass, once: all rows, in order, and how many intervals each list has.  @intervals: NULL: not
- * wanted.  Fini the rows also after a failure. */
+/** After the pass, once: all rows, in order.  Fini them also after a failure. */
 STA_MUSTCHECK int sta_row_adding_finish(struct sta_row_adding *adding,
-                                        const struct sta_overlap_results *results, int64_t *intervals,
+                                        const struct sta_overlap_results *results,
                                         struct sta_charged_rows *rows, struct sta_error *err);
 
 #endif

@@ -19,8 +19,7 @@ struct worker {
     struct sta_charged_rows rows;   /* the key of a unit is its number */
     struct sta_map places;          /* hash of the keys, counted up where two share one -> row */
     struct sta_charged_row *recent; /* NULL: none */
-    int64_t intervals[STA_CHARGE_LISTS];
-    char padding[64]; /* a cache line of its own */
+    char padding[64];               /* a cache line of its own */
 };
 
 struct sta_row_adding {
@@ -185,7 +184,6 @@ int sta_row_adding_take(void *context, unsigned number, uint32_t list, uint32_t 
     int64_t keys[KEYS] = {key, STA_NO_NUMBER, STA_NO_NUMBER, STA_NO_NUMBER};
     int64_t at = interval->from;
     int rc = STA_OK;
-    worker->intervals[list]++;
     for (size_t w = window_behind(&windows, at); w < windows.count && rc == STA_OK; w++) {
         int64_t from, to;
         window_at(&windows, w, keys, &from, &to);
@@ -247,14 +245,11 @@ static int place_units(const struct sta_overlap_results *results, struct sta_cha
 }
 
 int sta_row_adding_finish(struct sta_row_adding *adding, const struct sta_overlap_results *results,
-                          int64_t *intervals, struct sta_charged_rows *rows, struct sta_error *err)
+                          struct sta_charged_rows *rows, struct sta_error *err)
 {
     int rc = merge(adding, err);
     *rows = adding->workers[0].rows;
     adding->workers[0].rows = (struct sta_charged_rows){.lists = rows->lists, .account = rows->account};
-    for (unsigned w = 0; w < adding->worker_count && intervals != NULL; w++)
-        for (uint32_t l = 0; l < rows->lists; l++)
-            intervals[l] += adding->workers[w].intervals[l];
     if (rc == STA_OK && adding->by & STA_BY_UNIT)
         rc = place_units(results, rows, err);
     return rc == STA_OK ? sta_sort(adding->budget, rows->items, rows->count, sizeof *rows->items,

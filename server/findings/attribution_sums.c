@@ -1,5 +1,6 @@
 /* A chain's pass: sums by cause from the sweep's cells, rows and intervals as the sweep gives them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "findings/attribution.h"
 #include "findings/epochs.h"
@@ -7,33 +8,6 @@
 #include "common/memory.h"
 
 /* ---- sums */
-
-static void add_time(struct sta_charged *charged, uint32_t list, int64_t time, int64_t *of_unit)
-{
-    charged->time[list] += time;
-    charged->units[list] += of_unit[list] == 0 && time > 0;
-    of_unit[list] += time;
-}
-
-/* Cells of one unit, and what is left of its span: the sweep has no cells of moments in which no set is
- * active. */
-static void add_unit(const struct sta_attribution *asked, const struct sta_sweep_cell *cells, size_t count,
-                     int64_t span, struct sta_charged *charged)
-{
-    int64_t of_unit[STA_CHARGE_LISTS] = {0};
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t list = charged->list_of_mask[cells[i].mask];
-        span -= cells[i].time;
-        if (list == STA_CHARGE_NONE)
-            continue;
-        add_time(charged, list, cells[i].time, of_unit);
-        for (uint32_t c = 0; c < asked->cause_count; c++)
-            if (cells[i].mask >> asked->cause_sets[c] & 1)
-                charged->active[c] += cells[i].time;
-    }
-    if (charged->list_of_mask[0] != STA_CHARGE_NONE)
-        add_time(charged, charged->list_of_mask[0], span, of_unit);
-}
 
 /* Cells are by unit. */
 static const struct sta_sweep_cell *first_cell(const struct sta_overlap_results *results, uint32_t unit)
@@ -49,20 +23,60 @@ static const struct sta_sweep_cell *first_cell(const struct sta_overlap_results 
     return results->cells + low;
 }
 
+/* By list: the time of a unit.  The sweep has no cells of moments in which no set is active: that is what the
+ * cells leave of the unit's span. */
+static void times_of_unit(const struct sta_charged *charged, uint32_t unit, int64_t *times)
+{
+    const struct sta_overlap_results *results = &charged->results;
+    const struct sta_sweep_cell *end = results->cells + results->cell_count;
+    int64_t idle = results->sums[unit].end - results->sums[unit].start;
+    memset(times, 0, charged->list_count * sizeof *times);
+    for (const struct sta_sweep_cell *cell = first_cell(results, unit); cell < end && cell->unit == unit;
+         cell++) {
+        idle -= cell->time;
+        if (charged->list_of_mask[cell->mask] != STA_CHARGE_NONE)
+            times[charged->list_of_mask[cell->mask]] += cell->time;
+    }
+    if (charged->list_of_mask[0] != STA_CHARGE_NONE)
+        times[charged->list_of_mask[0]] += idle;
+}
+
 void sta_charge_add_up(const struct sta_attribution *asked, struct sta_charged *charged)
 {
     const struct sta_overlap_results *results = &charged->results;
+    int64_t times[STA_CHARGE_LISTS];
     for (uint32_t i = 0; i < results->unit_count; i++) {
-        const uint32_t unit = results->units[i];
-        const struct sta_sweep_cell *cells = first_cell(results, unit);
-        size_t count = 0;
-        while (cells + count < results->cells + results->cell_count && cells[count].unit == unit)
-            count++;
-        add_unit(asked, cells, count, results->sums[unit].end - results->sums[unit].start, charged);
+        times_of_unit(charged, results->units[i], times);
+        for (uint32_t l = 0; l < charged->list_count; l++) {
+            charged->time[l] += times[l];
+            charged->units[l] += times[l] > 0;
+        }
     }
+    for (const struct sta_sweep_cell *cell = results->cells; cell < results->cells + results->cell_count;
+         cell++)
+        for (uint32_t c = 0; c < asked->cause_count; c++)
+            if (charged->list_of_mask[cell->mask] != STA_CHARGE_NONE &&
+                cell->mask >> asked->cause_sets[c] & 1)
+                charged->active[c] += cell->time;
     for (uint32_t l = 0; l < charged->list_count; l++)
         charged->target += charged->time[l];
     charged->active[asked->cause_count] = charged->time[asked->cause_count];
+}
+
+/* Rows by unit alone do not depend on where its intervals lie. */
+static int add_units(const struct sta_charged *charged, struct sta_row_adding *adding, struct sta_error *err)
+{
+    int64_t times[STA_CHARGE_LISTS];
+    int rc = STA_OK;
+    for (uint32_t i = 0; i < charged->results.unit_count; i++) {
+        const uint32_t unit = charged->results.units[i];
+        times_of_unit(charged, unit, times);
+        for (uint32_t l = 0; l < charged->list_count && rc == STA_OK; l++) {
+            const struct sta_interval all = {0, times[l]};
+            rc = times[l] > 0 ? sta_row_adding_take(adding, 0, l, unit, &all, err) : STA_OK;
+        }
+    }
+    return rc;
 }
 
 /* ---- passes */
@@ -71,18 +85,23 @@ int sta_charge(const struct sta_run *run, const struct sta_attribution *asked,
                const struct sta_phases *phases, struct sta_charged *charged, struct sta_charged_rows *rows,
                struct sta_error *err)
 {
+    const bool cut = (asked->by & (STA_BY_EPOCH | STA_BY_STEP | STA_BY_BIN)) != 0;
     const int64_t bin = sta_ticks(asked->granularity, run->ticks_per_us);
     struct sta_row_adding *adding =
         sta_row_adding_create(asked->by, bin, charged->list_count, phases, run->budget);
     const struct sta_charge_wants wants = {.longest = STA_MAX(asked->longest, 1),
                                            .units_first = true,
-                                           .take = sta_row_adding_take,
+                                           .take = cut ? sta_row_adding_take : NULL,
                                            .context = adding};
     *rows = (struct sta_charged_rows){.account = run->budget->account};
     int rc = sta_charge_intervals(charged->list_of_mask, charged->list_count, &wants, &charged->binding,
                                   &charged->results, charged->longest, err);
+    for (uint32_t l = 0; l < charged->list_count && rc == STA_OK; l++)
+        charged->intervals[l] = sta_joined_count(&charged->longest[l]);
+    if (rc == STA_OK && !cut)
+        rc = add_units(charged, adding, err);
     if (rc == STA_OK)
-        rc = sta_row_adding_finish(adding, &charged->results, charged->intervals, rows, err);
+        rc = sta_row_adding_finish(adding, &charged->results, rows, err);
     if (rc == STA_OK)
         sta_charge_add_up(asked, charged);
     sta_row_adding_destroy(adding);
@@ -103,7 +122,7 @@ static int add_steps(const struct sta_run *run, const struct sta_phases *phases,
         in_target[mask] = charged->list_of_mask[mask] == STA_CHARGE_NONE ? STA_CHARGE_NONE : 0;
     int rc = sta_charge_intervals(in_target, 1, &wants, &charged->binding, &charged->results, &joined, err);
     if (rc == STA_OK)
-        rc = sta_row_adding_finish(adding, &charged->results, NULL, rows, err);
+        rc = sta_row_adding_finish(adding, &charged->results, rows, err);
     sta_joined_fini(&joined);
     sta_row_adding_destroy(adding);
     free(in_target);

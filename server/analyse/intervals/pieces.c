@@ -35,6 +35,7 @@ struct list {
     size_t slice;
     struct sta_interval open; /* empty: none */
     bool at_cut;              /* of it */
+    int64_t whole;            /* intervals that were offered to `longest` */
     struct sta_span *longest; /* a heap, the last in their order on top */
     size_t longest_count, longest_capacity;
     char padding[64]; /* a cache line of its own */
@@ -166,6 +167,7 @@ static int close_piece(const struct sta_pieces *pieces, struct list *list, struc
         return 0;
     if (pieces->options.longest == 0 || list->at_cut)
         return keep(pieces, list, open, err);
+    list->whole++;
     int rc = offer(pieces, list, (struct sta_span){open.from, open.to, list->unit, 0}, err);
     return rc == 0 ? take(pieces, (unsigned)(list - pieces->lists), list->unit, &open, err) : rc;
 }
@@ -296,12 +298,14 @@ static int take_joined(const struct sta_pieces *pieces, const struct sta_joined 
 static int put_longest(const struct sta_pieces *pieces, struct sta_joined *joined, struct sta_error *err)
 {
     int rc = 0;
-    for (unsigned w = 0; w < pieces->workers; w++)
+    for (unsigned w = 0; w < pieces->workers; w++) {
+        joined->left_out += pieces->lists[w].whole - (int64_t)pieces->lists[w].longest_count;
         for (size_t i = 0; i < pieces->lists[w].longest_count; i++) {
             const struct sta_span *whole = &pieces->lists[w].longest[i];
             size_t place = joined->first[whole->cell] + joined->counts[whole->cell]++;
             joined->items[place] = (struct sta_interval){whole->ts, whole->te};
         }
+    }
     for (uint32_t u = 0; u < joined->units && rc == 0 && pieces->options.longest > 0; u++)
         rc = sta_sort(pieces->options.budget, joined->items + joined->first[u], joined->counts[u],
                       sizeof *joined->items, compare_intervals, NULL, err);
@@ -333,6 +337,14 @@ int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_joined
     for (unsigned w = 0; w < pieces->workers; w++)
         drop_pieces(pieces->account, &pieces->lists[w]);
     return rc;
+}
+
+int64_t sta_joined_count(const struct sta_joined *joined)
+{
+    int64_t count = joined->left_out;
+    for (uint32_t u = 0; u < joined->units; u++)
+        count += (int64_t)joined->counts[u];
+    return count;
 }
 
 void sta_joined_fini(struct sta_joined *joined)

@@ -41,6 +41,7 @@ struct sta_joined {
     uint32_t units;
     size_t *first, *counts;
     struct sta_interval *items;
+    int64_t left_out; /* that are not among the longest */
     struct sta_account *account;
 };
 
@@ -48,6 +49,8 @@ struct sta_joined {
  * budget; sta_joined_fini also then. */
 STA_MUSTCHECK int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_joined *joined,
                                   struct sta_error *err);
+/** How many intervals there are, with those that were left out. */
+int64_t sta_joined_count(const struct sta_joined *joined);
 void sta_joined_fini(struct sta_joined *joined);
 
 #endif

@@ -23,10 +23,12 @@ static int take_interval(void *context, unsigned worker, const struct sta_sweep_
 {
     const struct gathering *gathering = context;
     const uint8_t list = gathering->list_of_mask[interval->mask];
-    struct sta_sweep_interval piece = *interval;
-    piece.to = STA_MIN(piece.to, gathering->end);
-    if (list == STA_CHARGE_NONE || piece.from >= piece.to)
+    if (list == STA_CHARGE_NONE || interval->from >= gathering->end)
         return 0;
+    if (interval->to <= gathering->end) /* as nearly all do: a copy would cost more than all the rest */
+        return sta_pieces_add(gathering->pieces[list], worker, interval, err);
+    struct sta_sweep_interval piece = *interval;
+    piece.to = gathering->end;
     return sta_pieces_add(gathering->pieces[list], worker, &piece, err);
 }
 
