@@ -27,15 +27,16 @@ struct run {
 };
 
 struct list {
+    uint32_t unit; /* whose intervals come; NO_UNIT: none yet */
+    bool at_cut;   /* of `open` */
+    size_t slice;
+    struct sta_interval open; /* empty: none */
+    int64_t least;            /* shorter whole intervals are counted only */
+    int64_t whole;            /* intervals that no cut goes through, where only the longest are kept */
     struct sta_interval **chunks;
     size_t count, chunk_count, chunk_capacity;
     struct run *runs;
     size_t run_count, run_capacity;
-    uint32_t unit; /* whose intervals come; NO_UNIT: none yet */
-    size_t slice;
-    struct sta_interval open; /* empty: none */
-    bool at_cut;              /* of it */
-    int64_t whole;            /* intervals that were offered to `longest` */
     struct sta_span *longest; /* a heap, the last in their order on top */
     size_t longest_count, longest_capacity;
     char padding[64]; /* a cache line of its own */
@@ -132,12 +133,19 @@ static void replace_last(const struct sta_pieces *pieces, struct list *list, str
     heap[at] = span;
 }
 
+static void set_least(const struct sta_pieces *pieces, struct list *list)
+{
+    if (list->longest_count == pieces->options.longest && pieces->options.take == NULL)
+        list->least = list->longest[0].te - list->longest[0].ts;
+}
+
 static int offer(const struct sta_pieces *pieces, struct list *list, struct sta_span span,
                  struct sta_error *err)
 {
     if (list->longest_count == pieces->options.longest) {
         if (goes_before(pieces, &span, &list->longest[0]))
             replace_last(pieces, list, span);
+        set_least(pieces, list);
         return 0;
     }
     int rc = STA_ACCOUNT_GROW(pieces->account, list->longest, list->longest_capacity, list->longest_count + 1,
@@ -149,6 +157,7 @@ static int offer(const struct sta_pieces *pieces, struct list *list, struct sta_
     for (size_t above; at > 0 && goes_before(pieces, &heap[above = (at - 1) / 2], &span); at = above)
         heap[at] = heap[above];
     heap[at] = span;
+    set_least(pieces, list);
     return 0;
 }
 
@@ -188,6 +197,12 @@ static int begin_unit(const struct sta_pieces *pieces, struct list *list,
     return 0;
 }
 
+/* As nearly all are. */
+static inline bool is_only_counted(const struct list *list)
+{
+    return list->open.from < list->open.to && list->open.to - list->open.from < list->least && !list->at_cut;
+}
+
 int sta_pieces_add(struct sta_pieces *pieces, unsigned worker, const struct sta_sweep_interval *interval,
                    struct sta_error *err)
 {
@@ -196,7 +211,10 @@ int sta_pieces_add(struct sta_pieces *pieces, unsigned worker, const struct sta_
     if (list->unit != interval->unit || list->slice != interval->slice)
         rc = begin_unit(pieces, list, interval, err);
     if (rc == 0 && (list->open.from == list->open.to || list->open.to != interval->from)) {
-        rc = close_piece(pieces, list, err);
+        if (is_only_counted(list))
+            list->whole++;
+        else
+            rc = close_piece(pieces, list, err);
         list->open.from = interval->from;
         list->at_cut = false;
     }
