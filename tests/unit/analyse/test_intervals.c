@@ -421,6 +421,7 @@ Test(intervals, the_longest_are_there_whoever_saw_them)
                 for (int64_t t = 0; (t = next_interval(&scene, u, mask, t, &end)) < HORIZON; t = end)
                     for (int64_t l = 0; l <= end - t; l++)
                         lengths[l]++;
+            cr_assert_eq(sta_joined_count(&joined), (int64_t)lengths[1], "seed %lu", (unsigned long)seed);
             for (int64_t l = 1; l <= HORIZON; l++)
                 if (lengths[l] <= longest)
                     cr_assert_eq(count_long(&joined, l * scene.scale), lengths[l], "seed %lu length %ld",
