@@ -13,9 +13,6 @@
 #include "analyse/intervals/sweep_private.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "analyse/exec/sort.h"
 
 /* ---- start and end */
 
@@ -139,41 +136,6 @@ int sta_sweep_give(struct sta_sweep *sweep, const struct sta_sweep_events *event
 }
 
 /* ---- results */
-
-static int compare_cells(const void *a, const void *b, void *context)
-{
-    const struct sta_sweep_cell *x = a;
-    const struct sta_sweep_cell *y = b;
-    if (x->unit != y->unit)
-        return x->unit < y->unit ? -1 : 1;
-    return (x->mask > y->mask) - (x->mask < y->mask);
-}
-
-int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
-                    struct sta_error *err)
-{
-    size_t all = 0, put = 0, kept = 0;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        all += sweep->workers[w].cell_count;
-    struct sta_sweep_cell *items =
-        sta_account_alloc(sweep->account, all + 1, sizeof *items, STA_SWEEP_WHAT, err);
-    *cells = items;
-    if (items == NULL)
-        return err->status;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        for (size_t i = 0; i < sweep->workers[w].cell_count; i++)
-            if (sweep->workers[w].cells[i].time > 0)
-                items[put++] = sweep->workers[w].cells[i];
-    int rc = sta_sort(sweep->options.budget, items, put, sizeof *items, compare_cells, NULL, err);
-    for (size_t i = 0; i < put && rc == 0; i++) {
-        if (kept > 0 && compare_cells(&items[kept - 1], &items[i], NULL) == 0)
-            items[kept - 1].time += items[i].time;
-        else
-            items[kept++] = items[i];
-    }
-    *count = kept;
-    return rc;
-}
 
 int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set)
 {

@@ -39,57 +39,17 @@ static inline void check_budget(const struct going *going)
 
 /* ---- times of combinations */
 
-static void count_map(struct sta_sweep *sweep, struct sta_sweep_worker *worker)
-{
-    size_t bytes = worker->cells_by_key.capacity * (sizeof(uint64_t) + sizeof(uint32_t));
-    sta_account_overdraw(sweep->account, bytes - worker->map_bytes);
-    worker->map_bytes = bytes;
-}
-
-static void add_cell(const struct going *going, uint32_t mask, uint64_t time)
-{
-    struct sta_sweep_worker *worker = going->worker;
-    bool added;
-    uint64_t key = (uint64_t)going->state->unit << STA_SWEEP_MASK_BITS | mask;
-    uint32_t cell = sta_map_intern(&worker->cells_by_key, key, (uint32_t)worker->cell_count, &added);
-    if (added) {
-        count_map(going->sweep, worker);
-        if (STA_ACCOUNT_GROW(going->sweep->account, worker->cells, worker->cell_capacity,
-                             worker->cell_count + 1, STA_SWEEP_WHAT, &worker->failure) != 0)
-            return;
-        worker->cells[worker->cell_count++] = (struct sta_sweep_cell){going->state->unit, mask, 0};
-    }
-    if (!has_failed(going))
-        worker->cells[cell].time = (int64_t)((uint64_t)worker->cells[cell].time + time);
-}
-
-static void empty_slot(const struct going *going, uint32_t slot)
-{
-    struct sta_sweep_recent *recent = &going->worker->recent;
-    if (recent->masks[slot] != 0)
-        add_cell(going, recent->masks[slot], recent->times[slot]);
-    recent->masks[slot] = 0;
-    recent->times[slot] = 0;
-}
-
 /* The time of a combination, held back: the same few come again and again. */
 static inline uint64_t *mask_time(const struct going *going, uint32_t mask)
 {
     struct sta_sweep_recent *recent = &going->worker->recent;
     uint32_t slot = mask * UINT32_C(0x9e3779b1) >> (STA_SWEEP_MASK_BITS - STA_SWEEP_RECENT_BITS);
     if (__builtin_expect(recent->masks[slot] != mask, 0)) {
-        empty_slot(going, slot);
+        sta_sweep_empty_slot(going->sweep, going->worker, going->state->unit, slot);
         recent->masks[slot] = mask;
         recent->used |= UINT64_C(1) << slot;
     }
     return &recent->times[slot];
-}
-
-static void put_times(const struct going *going)
-{
-    struct sta_sweep_recent *recent = &going->worker->recent;
-    for (; recent->used != 0; recent->used &= recent->used - 1)
-        empty_slot(going, (uint32_t)__builtin_ctzll(recent->used));
 }
 
 /* ---- changes */
@@ -240,14 +200,6 @@ static inline void events_passed(const struct going *going, uint32_t mask, int64
 
 /* ---- ends that are ahead */
 
-static inline int64_t next_end(const struct sta_sweep_worker *worker)
-{
-    const struct sta_sweep_ends *nested = &worker->nested;
-    const struct sta_sweep_ends *others = &worker->others;
-    int64_t next = nested->count > 0 ? nested->items[nested->count - 1].te : INT64_MAX;
-    return others->count > 0 ? STA_MIN(next, others->items[0].te) : next;
-}
-
 static inline void put_end(const struct going *going, struct sta_sweep_end end)
 {
     struct sta_sweep_worker *worker = going->worker;
@@ -256,17 +208,6 @@ static inline void put_end(const struct going *going, struct sta_sweep_end end)
     int rc = inside ? sta_ends_add(nested, end, going->sweep->account, &worker->failure)
                     : sta_ends_push(&worker->others, end, going->sweep->account, &worker->failure);
     STA_ASSERT(rc == 0 || has_failed(going));
-}
-
-/* There is one. */
-static inline struct sta_sweep_end take_end(struct sta_sweep_worker *worker)
-{
-    struct sta_sweep_ends *nested = &worker->nested;
-    const struct sta_sweep_ends *others = &worker->others;
-    if (nested->count == 0 ||
-        (others->count > 0 && others->items[0].te < nested->items[nested->count - 1].te))
-        return sta_ends_pop(&worker->others);
-    return nested->items[--nested->count];
 }
 
 /* ---- exposure */
@@ -410,7 +351,7 @@ static inline void pass_given(const struct going *going, int64_t ts, int64_t te,
 
 static inline void end_next(const struct going *going, bool weighed)
 {
-    struct sta_sweep_end end = take_end(going->worker);
+    struct sta_sweep_end end = sta_sweep_take_end(going->worker);
     check_budget(going);
     if (weighed)
         expose_end(going, &end);
@@ -448,8 +389,8 @@ static inline void sweep_records(const struct going *going, bool weighed)
         const struct sta_sweep_record *record = record_at(at);
         int64_t ts = STA_MAX(record->ts, going->sweep->options.from);
         int64_t te = sta_sweep_te(going->sweep, record);
-        int64_t until = next_end(worker);
-        for (; until <= ts && !has_failed(going); until = next_end(worker))
+        int64_t until = sta_sweep_next_end(worker);
+        for (; until <= ts && !has_failed(going); until = sta_sweep_next_end(worker))
             end_next(going, weighed);
         const bool alone = at < last && te <= STA_MIN(record_at(at + size)->ts, until) &&
                            sta_sweep_is_short(record) && (!weighed || lies_in_range(sweep, weighed_at(at)));
@@ -489,7 +430,7 @@ static void leave_unit(const struct going *going, int64_t *busy)
         covered_at(going, end, busy);
     if (going->sweep->options.take != NULL)
         give_interval(going, going->end);
-    put_times(going);
+    sta_sweep_put_times(going->sweep, going->worker, state->unit);
 }
 
 static int64_t *events_of(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit)

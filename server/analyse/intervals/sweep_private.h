@@ -232,6 +232,36 @@ static inline struct sta_sweep_end sta_ends_pop(struct sta_sweep_ends *heap)
     return least;
 }
 
+/* ---- ends that are ahead in the unit being swept */
+
+static inline int64_t sta_sweep_next_end(const struct sta_sweep_worker *worker)
+{
+    const struct sta_sweep_ends *nested = &worker->nested;
+    const struct sta_sweep_ends *others = &worker->others;
+    int64_t next = nested->count > 0 ? nested->items[nested->count - 1].te : INT64_MAX;
+    return others->count > 0 ? STA_MIN(next, others->items[0].te) : next;
+}
+
+/* There is one. */
+static inline struct sta_sweep_end sta_sweep_take_end(struct sta_sweep_worker *worker)
+{
+    struct sta_sweep_ends *nested = &worker->nested;
+    const struct sta_sweep_ends *others = &worker->others;
+    if (nested->count == 0 ||
+        (others->count > 0 && others->items[0].te < nested->items[nested->count - 1].te))
+        return sta_ends_pop(&worker->others);
+    return nested->items[--nested->count];
+}
+
+/* ---- cells (sweep_cells.c) */
+
+/** Adds what a slot holds back to the cells of the unit being swept.  Refused memory is the worker's failure.
+ */
+void sta_sweep_empty_slot(struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit,
+                          uint32_t slot);
+/** The same of all slots. */
+void sta_sweep_put_times(struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit);
+
 /* ---- exposure (sweep_exposure.c) */
 
 static inline struct sta_sweep_start *sta_sweep_start_at(const struct sta_sweep *sweep,
