@@ -69,18 +69,20 @@ async function figuresAreTheApis(page, daemon) {
     );
 }
 
+const whereTime = (page) => page.getByRole('region', { name: 'Where the time went' });
+
 async function answerAddsUp(page, daemon) {
     const trace = await openOverview(page, daemon);
     const { layers } = await daemon.get(`traces/${trace.id}/summary`);
     const of = (name) => layers.find((layer) => layer.name === name);
     const whole = of('app').busy_group_sum;
-    const shares = await page
+    const shares = await whereTime(page)
         .locator('.breakdown-legend strong data')
         .evaluateAll((all) => all.map((one) => Number(one.value)));
     assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 1) < 1e-6, `the parts sum up to the whole: ${shares}`);
     assert.equal(shares[0], of('compute').busy_group_sum / whole);
     assert.match(
-        await page.locator('.answer').innerText(),
+        await whereTime(page).locator('.answer').innerText(),
         /computed 61\.6\u202f% of their time; they spent 28\.5\u202f% in fetch_data/,
     );
 }
@@ -88,7 +90,7 @@ async function answerAddsUp(page, daemon) {
 /** Where the preset has no compute layer, or layers hang below absent ones, intervals tell the parts apart. */
 async function answerNeedsNoCompute(page, daemon) {
     const legend = () =>
-        page
+        whereTime(page)
             .locator('.breakdown-legend li')
             .evaluateAll((items) =>
                 Object.fromEntries(
@@ -99,7 +101,7 @@ async function answerNeedsNoCompute(page, daemon) {
                 ),
             );
     const trace = await openOverview(page, daemon, '&preset=posix');
-    await page.locator('.answer').getByText('The 8\u202fprocesses spent').waitFor();
+    await whereTime(page).locator('.answer').getByText('The 8\u202fprocesses spent').waitFor();
     const { sets, span } = await daemon.call('POST', `traces/${trace.id}/overlap`, {
         preset: 'posix',
         scope: 'process',
@@ -116,7 +118,7 @@ async function answerNeedsNoCompute(page, daemon) {
     assert.ok(Math.abs(Object.values(parts).reduce((a, b) => a + b) - span) < 1e-6, 'the parts sum up to the spans');
     const dialect = await daemon.ingest(given('unet3d-plain-dialect'));
     await page.goto(`${daemon.base}/?page=overview&trace=${dialect.id}`);
-    await page.locator('.answer').getByText('data_loader').waitFor();
+    await whereTime(page).locator('.answer').getByText('data_loader').waitFor();
     const { groups } = await daemon.call('POST', `traces/${dialect.id}/overlap`, {
         preset: 'dlio',
         layers: ['app', 'compute', 'data_loader'],

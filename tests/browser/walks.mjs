@@ -19,9 +19,9 @@ async function whereTheTimeWent(page, daemon) {
     const click = walker();
     await page.goto(daemon.base);
     await click(toTrace(page));
-    await page.locator('.breakdown .answer').waitFor();
-    assert.match(await page.locator('.breakdown .answer').innerText(), /computed .*%.* spent .*%.*fetch_data/);
-    const top = (await page.locator('.breakdown .answer').boundingBox()).y;
+    await card(page, 'Where the time went').locator('.answer').waitFor();
+    assert.match(await card(page, 'Where the time went').locator('.answer').innerText(), /computed .*%.* spent .*%.*fetch_data/);
+    const top = (await card(page, 'Where the time went').locator('.answer').boundingBox()).y;
     assert.ok(top < 400, 'without scrolling');
 }
 
