@@ -20,7 +20,10 @@ async function whereTheTimeWent(page, daemon) {
     await page.goto(daemon.base);
     await click(toTrace(page));
     await card(page, 'Where the time went').locator('.answer').waitFor();
-    assert.match(await card(page, 'Where the time went').locator('.answer').innerText(), /computed .*%.* spent .*%.*fetch_data/);
+    assert.match(
+        await card(page, 'Where the time went').locator('.answer').innerText(),
+        /computed .*%.* spent .*%.*fetch_data/,
+    );
     const top = (await card(page, 'Where the time went').locator('.answer').boundingBox()).y;
     assert.ok(top < 400, 'without scrolling');
 }
