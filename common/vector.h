@@ -7,7 +7,7 @@
 #include "common/dictionary.h"
 #include "common/table.h"
 
-#define STA_VECTOR_ROWS 16384 /* most rows of a vector: those of a block */
+#define STA_VECTOR_ROWS 16384 /* most rows of a vector: those of a row group */
 
 /* Values of one column or expression for the rows of a batch. */
 struct sta_vector {

@@ -1,7 +1,7 @@
 /* analyse.h - columns -> answers.  No HTTP, no JSON, no paths of traces.
  *
  * A question names a snapshot, a preset and what is wanted; the answer is a table and some facts.  Questions
- * read the needed columns of the needed blocks on all cores, most in one pass, some (sparse bins) in two;
+ * read the needed columns of the needed row groups on all cores, most in one pass, some (sparse bins) in two;
  * results do not depend on the number of threads. */
 #ifndef STA_ANALYSE_ANALYSE_H
 #define STA_ANALYSE_ANALYSE_H

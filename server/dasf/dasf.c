@@ -97,7 +97,7 @@ static int choose_rows(void *self, unsigned worker, const struct sta_scan_rows *
     if (status == STA_OK)
         status = sta_column_reader_get(rows->reader, choosing->record, &records, err);
     const struct sta_chunk *list =
-        sta_snapshot_chunks(choosing->asked->dasf->snapshot, rows->block->segment, &count);
+        sta_snapshot_chunks(choosing->asked->dasf->snapshot, rows->row_group->segment, &count);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++) {
         uint32_t row = sta_scan_row(rows, i);
         uint64_t place =

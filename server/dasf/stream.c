@@ -134,7 +134,7 @@ static int get_vectors(const struct reading *reading, const struct sta_scan_rows
     return status;
 }
 
-/* What the rows of a block have in common. */
+/* What the rows of a row group have in common. */
 struct rows_read {
     struct reading *reading;
     struct vectors vectors;
@@ -243,7 +243,8 @@ static int begin_rows(struct rows_read *read, const struct sta_scan_rows *rows, 
     int status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &read->cats, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_CHUNK, &read->chunks, err);
-    read->chunk_list = sta_snapshot_chunks(read->reading->dasf->snapshot, rows->block->segment, &chunk_count);
+    read->chunk_list =
+        sta_snapshot_chunks(read->reading->dasf->snapshot, rows->row_group->segment, &chunk_count);
     return status;
 }
 

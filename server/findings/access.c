@@ -27,12 +27,12 @@ struct busy_record {
 
 struct worker {
     struct sta_overlap_reader *reader;
-    uint32_t rows[STA_BLOCK_ROWS];
+    uint32_t rows[STA_ROW_GROUP_ROWS];
     /* What the first consumer leaves to the second of a row group: calls that move data in some time. */
     struct sta_overlap_events events;
-    uint32_t busy_rows[STA_BLOCK_ROWS], busy_count;
-    uint32_t ranks[STA_BLOCK_ROWS]; /* by row */
-    uint8_t kinds[STA_BLOCK_ROWS];  /* by row */
+    uint32_t busy_rows[STA_ROW_GROUP_ROWS], busy_count;
+    uint32_t ranks[STA_ROW_GROUP_ROWS]; /* by row */
+    uint8_t kinds[STA_ROW_GROUP_ROWS];  /* by row */
 };
 
 /* The calls of a rank so far: the last interval of time without a break. */

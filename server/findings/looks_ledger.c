@@ -48,7 +48,7 @@ static int count_rows(void *self, unsigned worker, const struct sta_scan_rows *r
     int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_FILE, &files, err);
     if (rc == STA_OK)
         rc = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &threads, err);
-    for (uint32_t row = 0; rc == STA_OK && row < rows->block->rows; row++) {
+    for (uint32_t row = 0; rc == STA_OK && row < rows->row_group->rows; row++) {
         const bool file = files->kind == STA_KIND_CODE && files->codes[row] != STA_NO_CODE &&
                           count->of_file[files->codes[row]];
         events += file || count->of_thread[threads->codes[row]];

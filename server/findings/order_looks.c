@@ -43,9 +43,9 @@ struct stack {
 
 struct worker {
     struct sta_overlap_reader *reader;
-    uint32_t rows[STA_BLOCK_ROWS];
-    uint32_t ranks[STA_BLOCK_ROWS]; /* by row */
-    uint64_t hashes[STA_BLOCK_ROWS];
+    uint32_t rows[STA_ROW_GROUP_ROWS];
+    uint32_t ranks[STA_ROW_GROUP_ROWS]; /* by row */
+    uint64_t hashes[STA_ROW_GROUP_ROWS];
     int64_t lasting, repeated, copies;
     uint64_t *sorted;
     size_t sorted_capacity;
@@ -108,14 +108,14 @@ static int hash_rows(const struct pass *pass, const struct sta_scan_rows *rows, 
     static const uint32_t own[] = {STA_COLUMN_DUR, STA_COLUMN_NAME, STA_COLUMN_CAT, STA_COLUMN_FILE};
     const struct sta_column_values *values;
     int rc = STA_OK;
-    for (uint32_t row = 0; row < rows->block->rows; row++)
+    for (uint32_t row = 0; row < rows->row_group->rows; row++)
         hashes[row] = 1;
     for (uint32_t c = 0; c < STA_COUNT_OF(own) + pass->keys && rc == STA_OK; c++) {
         const uint32_t column =
             c < STA_COUNT_OF(own) ? own[c] : STA_COLUMN_ARGS + (c - (uint32_t)STA_COUNT_OF(own));
         rc = sta_column_reader_physical(rows->reader, column, &values, err);
         if (rc == STA_OK)
-            hash_column(values, mix(17, column), rows->block->rows, hashes);
+            hash_column(values, mix(17, column), rows->row_group->rows, hashes);
     }
     return rc;
 }

@@ -24,7 +24,7 @@ struct sta_disk_header {
     uint64_t directory_at; /* multiple of 8 */
     uint64_t directory_size;
     uint64_t rows;
-    uint32_t block_count;
+    uint32_t row_group_count;
     uint32_t entry_count;
     uint32_t code_count;
     uint32_t chunk_count;
@@ -36,19 +36,19 @@ struct sta_disk_header {
 static_assert(sizeof(struct sta_disk_header) == 88, "FORMAT.md: segment header");
 static_assert(offsetof(struct sta_disk_header, header_checksum) == 80, "FORMAT.md: segment header");
 
-struct sta_disk_block {
+struct sta_disk_row_group {
     uint32_t rows;
     uint32_t first_entry;
     uint32_t entry_count;
     uint32_t zero;
     int64_t ts_min, ts_max, te_max; /* ticks since 1970 */
 };
-static_assert(sizeof(struct sta_disk_block) == 40, "FORMAT.md: block");
+static_assert(sizeof(struct sta_disk_row_group) == 40, "FORMAT.md: row group");
 
 enum sta_disk_entry_flags {
     STA_ENTRY_BOUNDED = 1,
     STA_ENTRY_LISTED = 2,
-    STA_ENTRY_NEEDS_NAME = 4,   /* decoding needs the block's name keys */
+    STA_ENTRY_NEEDS_NAME = 4,   /* decoding needs the row group's name keys */
     STA_ENTRY_NEEDS_THREAD = 8, /* .. its thread keys */
     STA_ENTRY_FLAGS = 15
 };
@@ -157,15 +157,16 @@ enum sta_layout {
 };
 
 /* How a payload says which rows have a value. */
-enum sta_presence {
-    STA_PRESENCE_ALL,
-    STA_PRESENCE_BY_NAME, /* a bit per name key */
-    STA_PRESENCE_BITS,    /* a stream of bytes, a bit per row */
-    STA_PRESENCE_ROWS,    /* a stream of row numbers */
-    STA_PRESENCES
+enum sta_validity_encoding {
+    STA_VALIDITY_ALL,
+    STA_VALIDITY_BY_NAME, /* a bit per name key */
+    STA_VALIDITY_BITS,    /* a stream of bytes, a bit per row */
+    STA_VALIDITY_ROWS,    /* a stream of row numbers */
+    STA_VALIDITY_ENCODINGS
 };
 
 #define STA_PACK_FRAME 512  /* residuals of a frame */
-#define STA_KEYS_LIMIT 4096 /* distinct names (threads) of a block past which no column builds on them */
+#define STA_KEYS_LIMIT 4096 /* distinct names (threads) of a row group; more, and no column builds on them   \
+                             */
 
 #endif

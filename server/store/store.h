@@ -59,8 +59,8 @@ void sta_store_close(struct sta_store *store);
 /** Keeps columns that were decoded, in up to so many bytes of memory.  Context: once, before the first
  * snapshot. */
 void sta_store_keep_columns(struct sta_store *store, uint64_t capacity);
-/** Calls @found(context, trace) when reading a block finds damage, once for each snapshot, on the thread that
- * reads.  The segment is quarantined by then, and who opens the trace next gets a snapshot without it.
+/** Calls @found(context, trace) when reading a row group finds damage, once for each snapshot, on the thread
+ * that reads.  The segment is quarantined by then, and who opens the trace next gets a snapshot without it.
  * Context: once, before the first snapshot. */
 void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, const char *trace),
                          void *context);
@@ -327,20 +327,21 @@ enum sta_column_id {
     STA_COLUMN_ARGS
 };
 
-#define STA_BLOCK_ROWS 16384 /* rows of a block, fewer only in a segment's last */
+#define STA_ROW_GROUP_ROWS 16384 /* rows of a row group, fewer only in a segment's last */
 
 /* A run of rows of one segment, ascending by (ts, then the order of source path and line). */
-struct sta_block {
+struct sta_row_group {
     uint32_t segment; /* number, 0 .. */
     uint32_t index;   /* within the segment */
     uint32_t rows;
     int64_t ts_min, ts_max; /* ticks from the origin */
     int64_t te_max;         /* largest ts + dur */
 };
-size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot);
-const struct sta_block *sta_snapshot_block(const struct sta_snapshot *snapshot, size_t index);
+size_t sta_snapshot_row_group_count(const struct sta_snapshot *snapshot);
+const struct sta_row_group *sta_snapshot_row_group(const struct sta_snapshot *snapshot, size_t index);
 
-/* The chunk of a row: rows of equal ts come in the order of (source path, first line, place in the block). */
+/* The chunk of a row: rows of equal ts come in the order of (source path, first line, place in the row
+ * group). */
 struct sta_chunk {
     uint32_t source;
     uint64_t first_line;
@@ -368,20 +369,20 @@ enum sta_column_kind {
     STA_KIND_MIXED /* args only: values of different kinds, each with its own */
 };
 
-/* What is known of a block's column without decoding it. */
+/* What is known of a row group's column without decoding it. */
 struct sta_column_stats {
     enum sta_column_kind kind;
     uint32_t missing; /* rows without a value */
     bool bounded;     /* min and max are set (INT, BOOL, CODE): of the values that are there */
     int64_t min, max;
-    bool listed;           /* codes holds every distinct code of the block (CODE, and few) */
+    bool listed;           /* codes holds every distinct code of the row group (CODE, and few) */
     const uint32_t *codes; /* ascending */
     uint32_t code_count;
 };
-void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                     struct sta_column_stats *stats);
+void sta_row_group_stats(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                         uint32_t column, struct sta_column_stats *stats);
 
-/* Values of one column of one block, in buffers of the caller for STA_BLOCK_ROWS rows each. */
+/* Values of one column of one row group, in buffers of the caller for STA_ROW_GROUP_ROWS rows each. */
 struct sta_column_values {
     enum sta_column_kind kind; /* set by the read */
     bool any_missing;          /* set: false means that `missing` was not written */
@@ -392,14 +393,16 @@ struct sta_column_values {
     uint8_t *missing;          /* 1 where there is no value (not for CODE, which has STA_NO_CODE) */
 };
 
-/** Decodes a column of a block.  Checks what it reads: STA_ECORRUPT for a damaged block, never a crash.
- * Context: any thread. */
-STA_MUSTCHECK int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block,
-                                 uint32_t column, struct sta_column_values *values, struct sta_error *err);
+/** Decodes a column of a row group.  Checks what it reads: STA_ECORRUPT for a damaged row group, never a
+ * crash. Context: any thread. */
+STA_MUSTCHECK int sta_row_group_read(const struct sta_snapshot *snapshot,
+                                     const struct sta_row_group *row_group, uint32_t column,
+                                     struct sta_column_values *values, struct sta_error *err);
 /** The same for some rows alone, as long as the column is kept in memory: values[i] is that of rows[i].
  * Return: false when it is not, and @values as they were.  Context: any thread. */
-bool sta_block_read_rows(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                         const uint32_t *rows, uint32_t count, struct sta_column_values *values);
+bool sta_row_group_read_rows(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                             uint32_t column, const uint32_t *rows, uint32_t count,
+                             struct sta_column_values *values);
 
 /* What a value must be for its row to pass. */
 struct sta_row_test {
@@ -411,12 +414,12 @@ struct sta_row_test {
  * times faster than reading it.  @test: that of codes has an entry for every code of the column's table.
  * Return: false, and the marks as they were, when the column is not kept: read it then.  Context: any
  * thread. */
-bool sta_block_test(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                    const struct sta_row_test *test, uint8_t *marks);
+bool sta_row_group_test(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                        uint32_t column, const struct sta_row_test *test, uint8_t *marks);
 
 /* ---- the lane file: what is computed from a version's events once, and read in parts */
 
-#define STA_LANE_COLUMNS 9 /* of a block, at most */
+#define STA_LANE_COLUMNS 9 /* of a row group, at most */
 
 struct sta_lane_file;
 struct sta_lane_file_writer;
@@ -432,17 +435,17 @@ void sta_lane_file_quarantine(const struct sta_lane_file *file, const struct sta
 /** What the writer put at its end; borrowed. */
 const void *sta_lane_file_head(const struct sta_lane_file *file, size_t *size);
 uint32_t sta_lane_file_block_count(const struct sta_lane_file *file);
-uint32_t sta_lane_file_rows(const struct sta_lane_file *file, uint32_t block);
-/** Reads a block of so many columns into arrays with room for STA_BLOCK_ROWS.  Its bytes are those that were
- * written; what they mean, the caller checks.  STA_ECORRUPT, STA_ENOMEM.  Context: any thread. */
-STA_MUSTCHECK int sta_lane_file_read(const struct sta_lane_file *file, uint32_t block, unsigned columns,
+uint32_t sta_lane_file_rows(const struct sta_lane_file *file, uint32_t row_group);
+/** Reads a row group of so many columns into arrays with room for STA_ROW_GROUP_ROWS.  Its bytes are those
+ * that were written; what they mean, the caller checks.  STA_ECORRUPT, STA_ENOMEM.  Context: any thread. */
+STA_MUSTCHECK int sta_lane_file_read(const struct sta_lane_file *file, uint32_t row_group, unsigned columns,
                                      int64_t *const *values, struct sta_error *err);
 
 /** Begins the lane file of a version; the snapshot must outlive the writer.  STA_EEXISTS or another failure
  * when somebody writes it already. */
 STA_MUSTCHECK int sta_lane_file_begin(const struct sta_snapshot *snapshot,
                                       struct sta_lane_file_writer **writer, struct sta_error *err);
-/** Adds a block of 1 to STA_BLOCK_ROWS rows. */
+/** Adds a row group of 1 to STA_ROW_GROUP_ROWS rows. */
 STA_MUSTCHECK int sta_lane_file_add(struct sta_lane_file_writer *writer, unsigned columns,
                                     const int64_t *const *values, uint32_t rows, struct sta_error *err);
 /** Adds the head and puts the file in place: durable when it returns.  Ends the writer, also on failure.

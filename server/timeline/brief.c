@@ -11,8 +11,8 @@ static int classify_event(const struct sta_selection *selection, const struct st
     const size_t group = sta_lane_index_group(index, event->number);
     if (sta_preset_view_has_group(selection->view, group))
         return 0;
-    uint8_t *groups = sta_account_calloc(budget->account, sta_snapshot_block_count(index->snapshot) + 1, 1,
-                                         "the layer of an event", err);
+    uint8_t *groups = sta_account_calloc(budget->account, sta_snapshot_row_group_count(index->snapshot) + 1,
+                                         1, "the layer of an event", err);
     if (groups == NULL)
         return err->status;
     groups[group] = 1;

@@ -207,7 +207,7 @@ static int put_rows(struct exporting *exporting, struct sta_error *err)
     int rc = 0;
     for (size_t first = 0, end; first < exporting->count && rc == 0; first = end) {
         uint32_t row;
-        const struct sta_block *group = sta_lane_index_block(
+        const struct sta_row_group *group = sta_lane_index_block(
             index, sta_event_at(index, exporting->events[exporting->rows[first]].at)->number, &row);
         for (end = first; end < exporting->count; end++) {
             uint32_t number = sta_event_at(index, exporting->events[exporting->rows[end]].at)->number;

@@ -54,7 +54,7 @@ int sta_density_base_attach(struct sta_lane_index *index, struct sta_cursor *hea
         base->lanes[i].lane = (uint32_t)lane;
         base->lanes[i].count = (uint32_t)runs;
         base->lanes[i].first_block = *block;
-        *block += (uint32_t)((runs + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS);
+        *block += (uint32_t)((runs + STA_ROW_GROUP_ROWS - 1) / STA_ROW_GROUP_ROWS);
         base->count++;
     }
     return 0;
@@ -137,17 +137,17 @@ int sta_lane_density_load(struct sta_lane_index *index, struct sta_lane_density 
 static int put_runs(struct sta_lane_file_writer *writer, const struct sta_density_run *runs, size_t count,
                     struct sta_error *err)
 {
-    int64_t *buffer = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
+    int64_t *buffer = sta_alloc_array((size_t)STA_DENSITY_COLUMNS * STA_ROW_GROUP_ROWS, sizeof *buffer);
     int64_t *columns[STA_DENSITY_COLUMNS];
     int rc = 0;
     for (unsigned c = 0; c < STA_DENSITY_COLUMNS; c++)
-        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
+        columns[c] = buffer + (size_t)c * STA_ROW_GROUP_ROWS;
     for (size_t i = 0, at = 0; i < count && rc == 0; i++) {
         columns[STA_DENSITY_CODE][at] = runs[i].code == STA_NO_LAYER ? -1 : (int64_t)runs[i].code;
         columns[STA_DENSITY_CELL][at] = runs[i].cell;
         columns[STA_DENSITY_CELLS][at] = runs[i].cells;
         columns[STA_DENSITY_TIME][at] = runs[i].time;
-        if (++at == STA_BLOCK_ROWS || i + 1 == count) {
+        if (++at == STA_ROW_GROUP_ROWS || i + 1 == count) {
             rc = sta_lane_file_add(writer, STA_DENSITY_COLUMNS, (const int64_t *const *)columns, (uint32_t)at,
                                    err);
             at = 0;

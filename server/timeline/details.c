@@ -36,7 +36,7 @@ int sta_lane_details_attach(struct sta_lane_index *index, struct sta_cursor *hea
         level->shift = (uint32_t)shift;
         level->count = (uint32_t)boxes;
         level->first_block = *block;
-        *block += (level->count + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS;
+        *block += (level->count + STA_ROW_GROUP_ROWS - 1) / STA_ROW_GROUP_ROWS;
         if (i > 0 && level[-1].thread * UINT64_C(64) + level[-1].shift >= thread * 64 + shift)
             return nonsense(err);
         index->detail_count++;

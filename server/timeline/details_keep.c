@@ -76,7 +76,7 @@ static int put_boxes(struct keeping *keeping, const struct sta_boxes *boxes, str
         columns[STA_DETAIL_COUNT][at] = box->count;
         columns[STA_DETAIL_COVERED][at] = box->covered;
         columns[STA_DETAIL_AT][at] = box->at - box->start;
-        if (++at == STA_BLOCK_ROWS || i + 1 == boxes->count) {
+        if (++at == STA_ROW_GROUP_ROWS || i + 1 == boxes->count) {
             rc = sta_lane_file_add(keeping->writer, STA_DETAIL_COLUMNS, (const int64_t *const *)columns,
                                    (uint32_t)at, err);
             at = 0;
@@ -145,12 +145,12 @@ int sta_lane_details_keep(struct sta_lane_index *index, struct sta_lane_file_wri
 {
     const struct sta_selection selection = {.account = budget->account, .index = index};
     struct keeping keeping = {.selection = &selection, .budget = budget, .writer = writer};
-    int64_t *buffer = sta_account_alloc(budget->account, (size_t)STA_DETAIL_COLUMNS * STA_BLOCK_ROWS,
+    int64_t *buffer = sta_account_alloc(budget->account, (size_t)STA_DETAIL_COLUMNS * STA_ROW_GROUP_ROWS,
                                         sizeof *buffer, WHAT, err);
     if (buffer == NULL)
         return err->status;
     for (unsigned c = 0; c < STA_DETAIL_COLUMNS; c++)
-        keeping.columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
+        keeping.columns[c] = buffer + (size_t)c * STA_ROW_GROUP_ROWS;
     keeping.drawn = sta_alloc_array(sta_budget_workers(budget), sizeof *keeping.drawn);
     int rc = keep_all(&keeping, err);
     sta_put_varint(head, keeping.level_count);

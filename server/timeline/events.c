@@ -113,8 +113,8 @@ static int classify_boxes(struct picture *picture, struct sta_error *err)
 {
     const struct sta_selection *selection = &picture->selection;
     struct sta_account *account = picture->budget->account;
-    uint8_t *groups =
-        sta_account_calloc(account, sta_snapshot_block_count(selection->index->snapshot) + 1, 1, WHAT, err);
+    uint8_t *groups = sta_account_calloc(
+        account, sta_snapshot_row_group_count(selection->index->snapshot) + 1, 1, WHAT, err);
     if (groups == NULL)
         return err->status;
     for (uint32_t i = 0; i < selection->thread_count; i++)

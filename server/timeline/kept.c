@@ -67,8 +67,8 @@ int sta_timeline_keep(struct sta_timeline *timeline, struct sta_presets *presets
 uint64_t sta_timeline_size_to_make(const struct sta_snapshot *snapshot)
 {
     uint64_t events = 0;
-    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
-        events += sta_snapshot_block(snapshot, i)->rows;
+    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
+        events += sta_snapshot_row_group(snapshot, i)->rows;
     return events * (sizeof(struct sta_lane_event) + sizeof(uint32_t));
 }
 
@@ -103,7 +103,7 @@ struct pass {
 
 static uint32_t first_number(const struct pass *pass, const struct sta_scan_rows *rows)
 {
-    return pass->index->first_number[rows->block - sta_snapshot_block(pass->index->snapshot, 0)];
+    return pass->index->first_number[rows->row_group - sta_snapshot_row_group(pass->index->snapshot, 0)];
 }
 
 static int run_pass(struct pass *pass, struct sta_scan *scan,
@@ -251,7 +251,7 @@ static int label_classes(struct sta_preset_view *view, struct sta_error *err)
 /* Row groups that are to be classified. */
 struct wanted {
     struct sta_preset_view *view;
-    const struct sta_block *first;
+    const struct sta_row_group *first;
     const uint8_t *groups; /* NULL: all */
 };
 
@@ -261,10 +261,10 @@ static bool is_wanted(const struct wanted *wanted, size_t group)
            !sta_preset_view_has_group(wanted->view, group);
 }
 
-static bool skip_group(void *context, const struct sta_block *block)
+static bool skip_group(void *context, const struct sta_row_group *row_group)
 {
     const struct wanted *wanted = context;
-    return !is_wanted(wanted, (size_t)(block - wanted->first));
+    return !is_wanted(wanted, (size_t)(row_group - wanted->first));
 }
 
 static int reserve_space(struct sta_preset_view *view, const struct sta_timeline *timeline,
@@ -274,8 +274,9 @@ static int reserve_space(struct sta_preset_view *view, const struct sta_timeline
         return 0;
     uint32_t *classes =
         sta_account_alloc(view->account, timeline->index->event_count + 1, sizeof *classes, WHAT, err);
-    _Atomic uint8_t *groups = sta_account_calloc(
-        view->account, sta_snapshot_block_count(timeline->index->snapshot) + 1, sizeof *groups, WHAT, err);
+    _Atomic uint8_t *groups =
+        sta_account_calloc(view->account, sta_snapshot_row_group_count(timeline->index->snapshot) + 1,
+                           sizeof *groups, WHAT, err);
     if (classes == NULL || groups == NULL) {
         sta_account_free(view->account, classes);
         sta_account_free(view->account, (void *)groups);
@@ -290,11 +291,11 @@ static int reserve_space(struct sta_preset_view *view, const struct sta_timeline
 static int classify(struct sta_preset_view *view, const struct sta_timeline *timeline, const uint8_t *groups,
                     const struct sta_budget *budget, struct sta_error *err)
 {
-    const size_t count = sta_snapshot_block_count(timeline->index->snapshot);
+    const size_t count = sta_snapshot_row_group_count(timeline->index->snapshot);
     int rc = reserve_space(view, timeline, err);
     if (rc != 0 || count == 0)
         return rc;
-    struct wanted wanted = {view, sta_snapshot_block(timeline->index->snapshot, 0), groups};
+    struct wanted wanted = {view, sta_snapshot_row_group(timeline->index->snapshot, 0), groups};
     size_t group = 0;
     while (group < count && !is_wanted(&wanted, group))
         group++;

@@ -45,9 +45,9 @@ int sta_lane_extents_make(struct sta_lane_index *index, struct sta_error *err)
         struct sta_lane_extent extent = {.first_thread = t, .first_block = block};
         do
             extent.events += threads[t++].count;
-        while (t < count && extent.events < STA_BLOCK_ROWS && !sta_lane_is_large(&threads[t]));
+        while (t < count && extent.events < STA_ROW_GROUP_ROWS && !sta_lane_is_large(&threads[t]));
         extent.end_thread = t;
-        block += (uint32_t)((extent.events + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS);
+        block += (uint32_t)((extent.events + STA_ROW_GROUP_ROWS - 1) / STA_ROW_GROUP_ROWS);
         rc = add_extent(index, extent, &capacity, err);
     }
     return rc;
@@ -130,7 +130,7 @@ static int read_places(struct extent_reader *reader, uint32_t number, uint32_t f
 {
     struct sta_lane_thread *thread = &reader->index->threads[number];
     const struct sta_lane_first *first =
-        thread->firsts != NULL ? &thread->firsts[from / STA_BLOCK_ROWS] : &reader->index->firsts[number];
+        thread->firsts != NULL ? &thread->firsts[from / STA_ROW_GROUP_ROWS] : &reader->index->firsts[number];
     int rc = 0;
     for (uint32_t place = from; place < to && rc == 0; place++, reader->row++) {
         rc = next_row(reader, err);
@@ -145,7 +145,7 @@ static int read_block(struct extent_reader *reader, uint32_t block, struct sta_e
 {
     const uint32_t number = reader->extent->first_thread;
     const struct sta_lane_thread *thread = &reader->index->threads[number];
-    const uint32_t from = block * STA_BLOCK_ROWS, to = STA_MIN(from + STA_BLOCK_ROWS, thread->count);
+    const uint32_t from = block * STA_ROW_GROUP_ROWS, to = STA_MIN(from + STA_ROW_GROUP_ROWS, thread->count);
     int rc = read_places(reader, number, from, to, err);
     if (rc == 0 && to < thread->count &&
         (thread->events[to - 1].start > thread->firsts[block + 1].start ||
@@ -171,9 +171,9 @@ static int read_part(struct sta_lane_index *index, const struct sta_lane_extent 
                                    .extent = extent,
                                    .block = extent->first_block + part,
                                    .name_count = sta_dictionary_count(names)};
-    int64_t *buffer = sta_alloc_array((size_t)STA_LANE_EVENT_COLUMNS * STA_BLOCK_ROWS, sizeof *buffer);
+    int64_t *buffer = sta_alloc_array((size_t)STA_LANE_EVENT_COLUMNS * STA_ROW_GROUP_ROWS, sizeof *buffer);
     for (unsigned c = 0; c < STA_LANE_EVENT_COLUMNS; c++)
-        reader.columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
+        reader.columns[c] = buffer + (size_t)c * STA_ROW_GROUP_ROWS;
     int rc = index->threads[extent->first_thread].firsts != NULL ? read_block(&reader, part, err)
                                                                  : read_extent(&reader, err);
     free(buffer);
@@ -292,7 +292,7 @@ static int add_part(struct loading *loading, uint32_t extent, uint32_t part, str
 /* Whether an event of a block ends behind a moment. */
 static bool reaches(const struct sta_lane_thread *thread, uint32_t block, int64_t moment)
 {
-    const uint32_t strides = STA_BLOCK_ROWS / STA_LANE_STRIDE,
+    const uint32_t strides = STA_ROW_GROUP_ROWS / STA_LANE_STRIDE,
                    count = (thread->count - 1) / STA_LANE_STRIDE + 1;
     for (uint32_t s = block * strides; s < (block + 1) * strides && s < count; s++)
         if (thread->latest[s] > moment)
@@ -353,9 +353,9 @@ static void take_rebuilt(struct sta_lane_index *index, const struct sta_lane_ext
     for (uint32_t t = extent->first_thread; t < extent->end_thread; t++) {
         struct sta_lane_thread *thread = &index->threads[t];
         const struct sta_lane_thread *made = &index->rebuilt->threads[t];
-        const uint32_t first = thread->firsts != NULL ? part * STA_BLOCK_ROWS : 0;
+        const uint32_t first = thread->firsts != NULL ? part * STA_ROW_GROUP_ROWS : 0;
         const uint32_t count =
-            thread->firsts != NULL ? STA_MIN(made->count - first, STA_BLOCK_ROWS) : made->count;
+            thread->firsts != NULL ? STA_MIN(made->count - first, STA_ROW_GROUP_ROWS) : made->count;
         if (thread->firsts != NULL)
             memcpy(thread->events + first, made->events + first, count * sizeof *made->events);
         else

@@ -36,20 +36,20 @@ struct reading {
 
 /* ---- one row group */
 
-static int read_column(const struct reading *reading, const struct sta_block *block, uint32_t column,
+static int read_column(const struct reading *reading, const struct sta_row_group *row_group, uint32_t column,
                        struct sta_column_values *values, struct sta_error *err)
 {
-    int rc = sta_block_read(reading->index->snapshot, block, column, values, err);
+    int rc = sta_row_group_read(reading->index->snapshot, row_group, column, values, err);
     return rc;
 }
 
-static int read_threads(const struct reading *reading, unsigned worker, const struct sta_block *block,
+static int read_threads(const struct reading *reading, unsigned worker, const struct sta_row_group *row_group,
                         const uint32_t **threads, struct sta_error *err)
 {
     struct sta_column_values values = {.codes = reading->buffers[worker].codes[0]};
-    int rc = read_column(reading, block, STA_COLUMN_THREAD, &values, err);
+    int rc = read_column(reading, row_group, STA_COLUMN_THREAD, &values, err);
     const struct sta_entities *entities = reading->index->tree.entities;
-    for (uint32_t row = 0; rc == 0 && row < block->rows; row++) {
+    for (uint32_t row = 0; rc == 0 && row < row_group->rows; row++) {
         if (values.kind != STA_KIND_CODE || values.codes[row] >= entities->thread_code_count)
             return sta_fail(err, STA_ECORRUPT, "a row group of the store has no threads");
         values.codes[row] =
@@ -62,13 +62,13 @@ static int read_threads(const struct reading *reading, unsigned worker, const st
 static int count_rows(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct reading *reading = context;
-    const struct sta_block *block = sta_snapshot_block(reading->index->snapshot, number);
+    const struct sta_row_group *row_group = sta_snapshot_row_group(reading->index->snapshot, number);
     struct buffers *buffers = &reading->buffers[worker];
     struct share *share = &reading->shares[number];
     uint32_t *found = buffers->codes[1];
     const uint32_t *threads;
-    int rc = read_threads(reading, worker, block, &threads, err);
-    for (uint32_t row = 0; rc == 0 && row < block->rows; row++)
+    int rc = read_threads(reading, worker, row_group, &threads, err);
+    for (uint32_t row = 0; rc == 0 && row < row_group->rows; row++)
         if (buffers->rows[threads[row]]++ == 0)
             found[share->count++] = threads[row];
     share->items =
@@ -85,7 +85,7 @@ static int count_rows(void *context, unsigned worker, size_t number, struct sta_
 /* Where the rows of each row group go: behind those of the row groups before it. */
 static void place_shares(struct reading *reading)
 {
-    for (size_t g = 0; g < sta_snapshot_block_count(reading->index->snapshot); g++)
+    for (size_t g = 0; g < sta_snapshot_row_group_count(reading->index->snapshot); g++)
         for (size_t i = 0; i < reading->shares[g].count; i++) {
             struct thread_rows *item = &reading->shares[g].items[i];
             const uint32_t rows = item->rows;
@@ -99,25 +99,25 @@ static int put_rows(void *context, unsigned worker, size_t number, struct sta_er
     struct reading *reading = context;
     struct sta_lane_index *index = reading->index;
     struct buffers *buffers = &reading->buffers[worker];
-    const struct sta_block *block = sta_snapshot_block(index->snapshot, number);
+    const struct sta_row_group *row_group = sta_snapshot_row_group(index->snapshot, number);
     struct sta_column_values ts = {.integers = buffers->integers[0]},
                              dur = {.integers = buffers->integers[1]}, name = {.codes = buffers->codes[1]},
                              chunk = {.codes = buffers->codes[2]};
     const uint32_t *threads;
-    int rc = read_threads(reading, worker, block, &threads, err);
+    int rc = read_threads(reading, worker, row_group, &threads, err);
     if (rc == 0)
-        rc = read_column(reading, block, STA_COLUMN_TS, &ts, err);
+        rc = read_column(reading, row_group, STA_COLUMN_TS, &ts, err);
     if (rc == 0)
-        rc = read_column(reading, block, STA_COLUMN_DUR, &dur, err);
+        rc = read_column(reading, row_group, STA_COLUMN_DUR, &dur, err);
     if (rc == 0)
-        rc = read_column(reading, block, STA_COLUMN_NAME, &name, err);
+        rc = read_column(reading, row_group, STA_COLUMN_NAME, &name, err);
     if (rc == 0)
-        rc = read_column(reading, block, STA_COLUMN_CHUNK, &chunk, err);
+        rc = read_column(reading, row_group, STA_COLUMN_CHUNK, &chunk, err);
     const uint32_t first = index->first_number[number];
     const struct share *share = &reading->shares[number];
     for (size_t i = 0; i < share->count; i++)
         buffers->rows[share->items[i].thread] = share->items[i].rows;
-    for (uint32_t row = 0; rc == 0 && row < block->rows; row++) {
+    for (uint32_t row = 0; rc == 0 && row < row_group->rows; row++) {
         struct sta_lane_thread *thread = &index->threads[threads[row]];
         thread->events[buffers->rows[threads[row]]++] =
             (struct sta_lane_event){.start = ts.integers[row],
@@ -125,7 +125,7 @@ static int put_rows(void *context, unsigned worker, size_t number, struct sta_er
                                     .name = name.kind == STA_KIND_CODE ? name.codes[row] : STA_NO_CODE,
                                     .parent = STA_NO_EVENT,
                                     .number = first + row};
-        index->chunk_ranks[first + row] = reading->ranks[block->segment][chunk.codes[row]];
+        index->chunk_ranks[first + row] = reading->ranks[row_group->segment][chunk.codes[row]];
     }
     return rc;
 }
@@ -184,19 +184,19 @@ static int arrange_thread(void *context, unsigned worker, size_t number, struct 
 
 static int number_rows(struct sta_lane_index *index, struct sta_error *err)
 {
-    size_t blocks = sta_snapshot_block_count(index->snapshot);
+    size_t row_groups = sta_snapshot_row_group_count(index->snapshot);
     index->first_number =
-        sta_account_alloc(index->account, blocks + 1, sizeof *index->first_number, WHAT, err);
+        sta_account_alloc(index->account, row_groups + 1, sizeof *index->first_number, WHAT, err);
     if (index->first_number == NULL)
         return err->status;
     uint64_t rows = 0;
-    for (size_t i = 0; i < blocks; i++) {
+    for (size_t i = 0; i < row_groups; i++) {
         index->first_number[i] = (uint32_t)rows;
-        rows += sta_snapshot_block(index->snapshot, i)->rows;
+        rows += sta_snapshot_row_group(index->snapshot, i)->rows;
         if (rows >= STA_NO_EVENT)
             return sta_fail(err, STA_ELIMIT, "the timeline holds at most %u events of a trace", STA_NO_EVENT);
     }
-    index->first_number[blocks] = (uint32_t)rows;
+    index->first_number[row_groups] = (uint32_t)rows;
     index->event_count = rows;
     return 0;
 }
@@ -230,14 +230,14 @@ static int reserve_space(struct sta_lane_index *index, struct reading *reading, 
 static int read_events(struct sta_lane_index *index, struct reading *reading, struct sta_error *err)
 {
     const struct sta_budget *budget = reading->budget;
-    size_t blocks = sta_snapshot_block_count(index->snapshot);
-    int rc = sta_tasks_run(budget, blocks, count_rows, reading, err);
+    size_t row_groups = sta_snapshot_row_group_count(index->snapshot);
+    int rc = sta_tasks_run(budget, row_groups, count_rows, reading, err);
     if (rc == 0)
         place_shares(reading);
     if (rc == 0)
         rc = reserve_space(index, reading, err);
     if (rc == 0)
-        rc = sta_tasks_run(budget, blocks, put_rows, reading, err);
+        rc = sta_tasks_run(budget, row_groups, put_rows, reading, err);
     if (rc == 0)
         rc = sta_tasks_run(budget, index->tree.thread_count, arrange_thread, reading, err);
     return rc;
@@ -250,16 +250,16 @@ static int reading_init(struct reading *reading, struct sta_error *err)
     const unsigned workers = sta_budget_workers(reading->budget);
     reading->buffers = sta_alloc_array(workers, sizeof *reading->buffers);
     reading->counts = sta_account_calloc(account, threads, sizeof *reading->counts, WHAT, err);
-    reading->shares = sta_account_calloc(account, sta_snapshot_block_count(reading->index->snapshot) + 1,
+    reading->shares = sta_account_calloc(account, sta_snapshot_row_group_count(reading->index->snapshot) + 1,
                                          sizeof *reading->shares, WHAT, err);
     if (reading->counts == NULL || reading->shares == NULL)
         return err->status;
     for (unsigned w = 0; w < workers; w++) {
         struct buffers *buffers = &reading->buffers[w];
         for (size_t i = 0; i < STA_COUNT_OF(buffers->integers); i++)
-            buffers->integers[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
+            buffers->integers[i] = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t));
         for (size_t i = 0; i < STA_COUNT_OF(buffers->codes); i++)
-            buffers->codes[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
+            buffers->codes[i] = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
         buffers->rows = sta_account_calloc(account, threads, sizeof *buffers->rows, WHAT, err);
         if (buffers->rows == NULL)
             return err->status;
@@ -278,7 +278,8 @@ static void reading_fini(struct reading *reading)
             free(buffers->codes[i]);
         sta_account_free(account, buffers->rows);
     }
-    for (size_t g = 0; reading->shares != NULL && g < sta_snapshot_block_count(reading->index->snapshot); g++)
+    for (size_t g = 0; reading->shares != NULL && g < sta_snapshot_row_group_count(reading->index->snapshot);
+         g++)
         sta_account_free(account, reading->shares[g].items);
     free(reading->buffers);
     sta_account_free(account, reading->shares);
@@ -430,7 +431,7 @@ size_t sta_lane_index_bytes(const struct sta_lane_index *index)
     for (uint32_t e = 0; index->file != NULL && e < index->extent_count; e++)
         for (uint32_t part = 0; part < index->extents[e].part_count; part++)
             if (atomic_load(&index->extents[e].parts[part]) == STA_EXTENT_LOADED)
-                loaded += index->extents[e].part_count > 1 ? STA_BLOCK_ROWS : index->extents[e].events;
+                loaded += index->extents[e].part_count > 1 ? STA_ROW_GROUP_ROWS : index->extents[e].events;
     uint64_t boxes = 0;
     for (size_t i = 0; i < index->detail_count; i++)
         boxes += atomic_load(&index->details[i].state) == STA_EXTENT_LOADED ? index->details[i].count : 0;

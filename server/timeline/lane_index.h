@@ -64,13 +64,13 @@ enum sta_extent_state { STA_EXTENT_ABSENT, STA_EXTENT_LOADING, STA_EXTENT_LOADED
 /** Whether a thread is loaded block by block. */
 static inline bool sta_lane_is_large(const struct sta_lane_thread *thread)
 {
-    return thread->count > STA_BLOCK_ROWS;
+    return thread->count > STA_ROW_GROUP_ROWS;
 }
 
 /** Blocks of a large thread. */
 static inline uint32_t sta_lane_blocks(const struct sta_lane_thread *thread)
 {
-    return (thread->count + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS;
+    return (thread->count + STA_ROW_GROUP_ROWS - 1) / STA_ROW_GROUP_ROWS;
 }
 
 struct sta_lane_density;
@@ -191,7 +191,7 @@ enum sta_density_column {
 /** The first place of those that the lane file codes together with that of an event. */
 static inline uint32_t sta_lane_first_place(const struct sta_lane_thread *thread, uint32_t place)
 {
-    return sta_lane_is_large(thread) ? place - place % STA_BLOCK_ROWS : 0;
+    return sta_lane_is_large(thread) ? place - place % STA_ROW_GROUP_ROWS : 0;
 }
 /** The moment that the start of an event, which is not the first of its thread or block, is a difference to
  * in the lane file: its parent's start when that goes before it, else the end of the sibling that goes before
@@ -213,8 +213,8 @@ uint32_t sta_lane_thread_nth(const struct sta_lane_thread *thread, uint32_t plac
 /** The number of the row group of an event. */
 size_t sta_lane_index_group(const struct sta_lane_index *index, uint32_t number);
 /** The row group and row of an event. */
-const struct sta_block *sta_lane_index_block(const struct sta_lane_index *index, uint32_t number,
-                                             uint32_t *row);
+const struct sta_row_group *sta_lane_index_block(const struct sta_lane_index *index, uint32_t number,
+                                                 uint32_t *row);
 /** Below, equal to or above 0 as an event goes before, is, or goes behind another in the order of events. */
 int sta_lane_index_order(const struct sta_lane_index *index, const struct sta_lane_event *a,
                          const struct sta_lane_event *b);

@@ -32,7 +32,7 @@ static void put_blocks(struct sta_buffer *out, const struct sta_lane_index *inde
                        const struct sta_lane_thread *thread)
 {
     for (uint32_t b = 1; b < sta_lane_blocks(thread); b++) {
-        const struct sta_lane_event *first = &thread->events[(size_t)b * STA_BLOCK_ROWS];
+        const struct sta_lane_event *first = &thread->events[(size_t)b * STA_ROW_GROUP_ROWS];
         sta_put_varint(out, (uint64_t)first->start << 1 | (first[-1].start == first->start));
         sta_put_varint(out, first->number);
         sta_put_varint(out, index->chunk_ranks[first->number]);
@@ -144,7 +144,7 @@ static uint32_t event_blocks(const struct sta_lane_index *index)
     if (index->extent_count == 0)
         return 0;
     const struct sta_lane_extent *last = &index->extents[index->extent_count - 1];
-    return last->first_block + (uint32_t)((last->events + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS);
+    return last->first_block + (uint32_t)((last->events + STA_ROW_GROUP_ROWS - 1) / STA_ROW_GROUP_ROWS);
 }
 
 int sta_lane_index_attach(struct sta_lane_index *index, struct sta_error *err)
@@ -240,7 +240,7 @@ static int put_extents(struct keeping *keeping, struct sta_error *err)
         for (uint32_t t = index->extents[e].first_thread; t < index->extents[e].end_thread && rc == 0; t++)
             for (uint32_t place = 0; place < index->threads[t].count && rc == 0; place++) {
                 put_event(keeping, &index->threads[t], place);
-                rc = keeping->rows == STA_BLOCK_ROWS ? put_block(keeping, err) : 0;
+                rc = keeping->rows == STA_ROW_GROUP_ROWS ? put_block(keeping, err) : 0;
             }
         if (rc == 0)
             rc = put_block(keeping, err);
@@ -304,10 +304,10 @@ int sta_lane_index_keep(struct sta_timeline *timeline, struct sta_presets *prese
     int rc = sta_lane_file_begin(index->snapshot, &keeping.writer, err);
     if (rc != 0)
         return rc;
-    int64_t *buffer = sta_account_alloc(budget->account, (size_t)STA_LANE_EVENT_COLUMNS * STA_BLOCK_ROWS,
+    int64_t *buffer = sta_account_alloc(budget->account, (size_t)STA_LANE_EVENT_COLUMNS * STA_ROW_GROUP_ROWS,
                                         sizeof *buffer, WHAT, err);
     for (unsigned c = 0; c < STA_LANE_EVENT_COLUMNS && buffer != NULL; c++)
-        keeping.columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
+        keeping.columns[c] = buffer + (size_t)c * STA_ROW_GROUP_ROWS;
     if (buffer == NULL) {
         sta_lane_file_abort(keeping.writer);
         return err->status;

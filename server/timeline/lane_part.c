@@ -13,12 +13,12 @@ int sta_lane_rows_read(const struct sta_lane_index *index, const struct sta_lane
                        struct sta_error *err)
 {
     int64_t **columns = sta_alloc_array(rows->columns, sizeof *columns);
-    int64_t *buffer = sta_alloc_array((size_t)rows->columns * STA_BLOCK_ROWS, sizeof *buffer);
+    int64_t *buffer = sta_alloc_array((size_t)rows->columns * STA_ROW_GROUP_ROWS, sizeof *buffer);
     int rc = 0;
     for (unsigned c = 0; c < rows->columns; c++)
-        columns[c] = buffer + (size_t)c * STA_BLOCK_ROWS;
+        columns[c] = buffer + (size_t)c * STA_ROW_GROUP_ROWS;
     for (uint32_t first = 0, block = rows->first_block; first < rows->count && rc == 0; block++) {
-        const uint32_t count = STA_MIN(rows->count - first, STA_BLOCK_ROWS);
+        const uint32_t count = STA_MIN(rows->count - first, STA_ROW_GROUP_ROWS);
         if (sta_lane_file_rows(index->file, block) != count)
             rc = sta_fail(err, STA_ECORRUPT, "%s", rows->nonsense);
         if (rc == 0)

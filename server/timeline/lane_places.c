@@ -14,8 +14,8 @@ static void narrow_to_block(const struct sta_lane_thread *thread, int64_t at, ui
         else
             end = middle;
     }
-    *low = first > 0 ? (first - 1) * STA_BLOCK_ROWS : 0;
-    *high = STA_MIN(first * STA_BLOCK_ROWS, thread->count);
+    *low = first > 0 ? (first - 1) * STA_ROW_GROUP_ROWS : 0;
+    *high = STA_MIN(first * STA_ROW_GROUP_ROWS, thread->count);
 }
 
 uint32_t sta_lane_thread_find(const struct sta_lane_thread *thread, int64_t at)
@@ -43,7 +43,7 @@ uint32_t sta_lane_thread_nth(const struct sta_lane_thread *thread, uint32_t plac
 
 size_t sta_lane_index_group(const struct sta_lane_index *index, uint32_t number)
 {
-    size_t low = 0, high = sta_snapshot_block_count(index->snapshot);
+    size_t low = 0, high = sta_snapshot_row_group_count(index->snapshot);
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (index->first_number[middle] <= number)
@@ -54,12 +54,12 @@ size_t sta_lane_index_group(const struct sta_lane_index *index, uint32_t number)
     return low;
 }
 
-const struct sta_block *sta_lane_index_block(const struct sta_lane_index *index, uint32_t number,
-                                             uint32_t *row)
+const struct sta_row_group *sta_lane_index_block(const struct sta_lane_index *index, uint32_t number,
+                                                 uint32_t *row)
 {
     const size_t group = sta_lane_index_group(index, number);
     *row = number - index->first_number[group];
-    return sta_snapshot_block(index->snapshot, group);
+    return sta_snapshot_row_group(index->snapshot, group);
 }
 
 int sta_lane_index_order(const struct sta_lane_index *index, const struct sta_lane_event *a,

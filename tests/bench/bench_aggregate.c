@@ -157,14 +157,14 @@ static struct sta_vector vector_of(const struct events *events, enum column colu
 
 static const struct query *asked;
 
-static void take_blocks(void *context, unsigned worker)
+static void take_row_groups(void *context, unsigned worker)
 {
     struct round *round = context;
     const struct events *events = round->events;
     struct sta_error err = STA_ERROR_INIT;
-    uint64_t block;
-    while ((block = atomic_fetch_add(&round->next, 1)) * STA_VECTOR_ROWS < events->rows) {
-        uint64_t first = block * STA_VECTOR_ROWS;
+    uint64_t row_group;
+    while ((row_group = atomic_fetch_add(&round->next, 1)) * STA_VECTOR_ROWS < events->rows) {
+        uint64_t first = row_group * STA_VECTOR_ROWS;
         struct sta_vector keys[4];
         struct sta_vector arguments[COLUMNS];
         for (size_t k = 0; k < asked->key_count; k++)
@@ -204,7 +204,7 @@ static void time_query(const struct events *events, const struct sta_budget *bud
     uint64_t start = uv_hrtime();
     double cpu_start = processor_ms();
     must(sta_aggregation_create(&shape, budget, "/tmp", &round.grouping, &err), &err);
-    sta_parallel_run(budget->workers, take_blocks, &round);
+    sta_parallel_run(budget->workers, take_row_groups, &round);
     uint64_t updated = uv_hrtime();
     double cpu_updated = processor_ms();
     must(sta_aggregation_finish(round.grouping, &sink, &err), &err);

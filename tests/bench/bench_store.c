@@ -244,17 +244,17 @@ static const char *const column_names[] = {"ts", "dur", "name", "cat", "file", "
 
 static void report_column(const struct sta_snapshot *snapshot, uint32_t column, double spent)
 {
-    size_t bytes = 0, blocks = sta_snapshot_block_count(snapshot);
+    size_t bytes = 0, row_groups = sta_snapshot_row_group_count(snapshot);
     unsigned transforms[8] = {0}, layouts[4] = {0};
-    for (size_t b = 0; b < blocks; b++) {
-        const struct sta_block *block = sta_snapshot_block(snapshot, b);
-        const struct sta_segment *segment = &snapshot->segments[block->segment].segment;
-        const struct sta_disk_entry *entry = sta_segment_entry(segment, block->index, column);
+    for (size_t b = 0; b < row_groups; b++) {
+        const struct sta_row_group *row_group = sta_snapshot_row_group(snapshot, b);
+        const struct sta_segment *segment = &snapshot->segments[row_group->segment].segment;
+        const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group->index, column);
         if (entry == NULL)
             continue;
         bytes += entry->payload_size;
         const unsigned char *payload = segment->bytes + entry->payload_at;
-        if (payload[0] == STA_PRESENCE_ALL) {
+        if (payload[0] == STA_VALIDITY_ALL) {
             transforms[payload[1] & 7]++;
             layouts[payload[2] & 3]++;
         }
@@ -269,19 +269,19 @@ static void report_column(const struct sta_snapshot *snapshot, uint32_t column, 
 
 static void report(const struct sta_snapshot *snapshot)
 {
-    struct sta_column_values values = {.integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
-                                       .numbers = sta_alloc_array(STA_BLOCK_ROWS, sizeof(double)),
-                                       .codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t)),
-                                       .kinds = sta_alloc(STA_BLOCK_ROWS),
-                                       .missing = sta_alloc(STA_BLOCK_ROWS)};
+    struct sta_column_values values = {.integers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t)),
+                                       .numbers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(double)),
+                                       .codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t)),
+                                       .kinds = sta_alloc(STA_ROW_GROUP_ROWS),
+                                       .missing = sta_alloc(STA_ROW_GROUP_ROWS)};
     struct sta_error err = STA_ERROR_INIT;
     double spent[STA_COLUMN_ARGS + KEYS] = {0};
     for (int round = 0; round < ROUNDS; round++)
-        for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++)
+        for (size_t b = 0; b < sta_snapshot_row_group_count(snapshot); b++)
             for (uint32_t column = 0; column < STA_COLUMN_ARGS + KEYS; column++) {
                 double start = seconds();
-                if (sta_block_read(snapshot, sta_snapshot_block(snapshot, b), column, &values, &err) !=
-                    STA_OK)
+                if (sta_row_group_read(snapshot, sta_snapshot_row_group(snapshot, b), column, &values,
+                                       &err) != STA_OK)
                     die(&err);
                 spent[column] += (seconds() - start) / ROUNDS;
             }
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
         die(&err);
     double opened = seconds() - start;
     double count = (double)sta_snapshot_info(snapshot)->events;
-    printf("%.0f events, %zu blocks in %u segments\n", count, sta_snapshot_block_count(snapshot),
+    printf("%.0f events, %zu blocks in %u segments\n", count, sta_snapshot_row_group_count(snapshot),
            snapshot->segment_count);
     printf("add %.1f ns/event on one core, publish %.1f ms, open %.2f ms, %.3f B/event on disk\n",
            spent / count * 1e9, publish * 1e3, opened * 1e3,

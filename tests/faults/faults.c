@@ -191,17 +191,18 @@ static int step_compact(struct scene *scene, struct sta_error *err)
 
 static int read_all(const struct sta_snapshot *snapshot, struct sta_error *err)
 {
-    static int64_t integers[STA_BLOCK_ROWS];
-    static uint32_t codes[STA_BLOCK_ROWS];
-    static uint8_t kinds[STA_BLOCK_ROWS], missing[STA_BLOCK_ROWS];
+    static int64_t integers[STA_ROW_GROUP_ROWS];
+    static uint32_t codes[STA_ROW_GROUP_ROWS];
+    static uint8_t kinds[STA_ROW_GROUP_ROWS], missing[STA_ROW_GROUP_ROWS];
     struct sta_column_values values = {.integers = integers,
                                        .numbers = (double *)integers,
                                        .codes = codes,
                                        .kinds = kinds,
                                        .missing = missing};
-    for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++)
+    for (size_t b = 0; b < sta_snapshot_row_group_count(snapshot); b++)
         for (uint32_t column = 0; column < STA_COLUMN_ARGS + 2; column++) {
-            int status = sta_block_read(snapshot, sta_snapshot_block(snapshot, b), column, &values, err);
+            int status =
+                sta_row_group_read(snapshot, sta_snapshot_row_group(snapshot, b), column, &values, err);
             if (status != STA_OK)
                 return status;
         }
@@ -262,8 +263,8 @@ static int read_lanes(const struct sta_snapshot *snapshot, const int64_t *const 
 {
     struct sta_lane_file *file;
     size_t size;
-    int64_t *read[2] = {sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
-                        sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t))};
+    int64_t *read[2] = {sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t)),
+                        sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t))};
     int status = sta_lane_file_open(snapshot, &file, err);
     if (status == STA_OK) {
         const char *head = sta_lane_file_head(file, &size);

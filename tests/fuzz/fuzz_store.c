@@ -109,7 +109,7 @@ static void seal(unsigned char *bytes, size_t size)
     header.file_size = size;
     if (header.directory_at <= size && header.directory_at % 8 == 0) {
         header.directory_size = size - header.directory_at;
-        size_t entries_at = header.directory_at + header.block_count * sizeof(struct sta_disk_block);
+        size_t entries_at = header.directory_at + header.row_group_count * sizeof(struct sta_disk_row_group);
         for (uint32_t e = 0; e < header.entry_count; e++) {
             struct sta_disk_entry entry;
             size_t at = entries_at + e * sizeof entry;
@@ -130,20 +130,20 @@ static void seal(unsigned char *bytes, size_t size)
 static void read_all(const struct sta_segment *segment)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_column_values values = {.integers = malloc(STA_BLOCK_ROWS * sizeof(int64_t)),
-                                       .numbers = malloc(STA_BLOCK_ROWS * sizeof(double)),
-                                       .codes = malloc(STA_BLOCK_ROWS * sizeof(uint32_t)),
-                                       .kinds = malloc(STA_BLOCK_ROWS),
-                                       .missing = malloc(STA_BLOCK_ROWS)};
+    struct sta_column_values values = {.integers = malloc(STA_ROW_GROUP_ROWS * sizeof(int64_t)),
+                                       .numbers = malloc(STA_ROW_GROUP_ROWS * sizeof(double)),
+                                       .codes = malloc(STA_ROW_GROUP_ROWS * sizeof(uint32_t)),
+                                       .kinds = malloc(STA_ROW_GROUP_ROWS),
+                                       .missing = malloc(STA_ROW_GROUP_ROWS)};
     uint8_t *files = sta_alloc(FILES), *threads = sta_alloc(6);
     if (!values.integers || !values.numbers || !values.codes || !values.kinds || !values.missing)
         abort();
-    for (uint32_t b = 0; b < STA_MIN(segment->header.block_count, 8U); b++)
+    for (uint32_t b = 0; b < STA_MIN(segment->header.row_group_count, 8U); b++)
         for (uint32_t column = 0; column < STA_COLUMN_ARGS + KEYS; column++) {
             int status = sta_segment_read(segment, b, column, &values, &err);
             if (status != STA_OK || values.kind != STA_KIND_CODE || column != STA_COLUMN_FILE)
                 continue;
-            for (uint32_t i = 0; i < segment->blocks[b].rows; i++)
+            for (uint32_t i = 0; i < segment->row_groups[b].rows; i++)
                 if (values.codes[i] != STA_NO_CODE)
                     files[values.codes[i]] = 1;
         }
@@ -274,7 +274,7 @@ static void try_lanes(const unsigned char *bytes, size_t size)
     int64_t *columns[STA_LANE_COLUMNS];
     size_t head_size;
     for (unsigned c = 0; c < STA_LANE_COLUMNS; c++)
-        columns[c] = sta_alloc_array(STA_BLOCK_ROWS, sizeof **columns);
+        columns[c] = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof **columns);
     if (sta_lane_file_attach(&file, bytes, size, LANE_VERSION, &err) == STA_OK) {
         const unsigned char *head = sta_lane_file_head(&file, &head_size);
         if (head_size > 0 && head[0] + head[head_size - 1] > 2 * UINT8_MAX)

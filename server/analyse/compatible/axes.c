@@ -47,8 +47,8 @@ static int choose(struct sta_axes *axes, const struct sta_view_question *questio
 static int64_t last_start(const struct sta_snapshot *snapshot)
 {
     int64_t last = 0;
-    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
-        last = STA_MAX(last, sta_snapshot_block(snapshot, i)->ts_max);
+    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
+        last = STA_MAX(last, sta_snapshot_row_group(snapshot, i)->ts_max);
     return last;
 }
 

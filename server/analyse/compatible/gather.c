@@ -57,7 +57,7 @@ static int read_columns(struct sta_column_reader *reader, struct columns *column
     if (rc != 0)
         return rc;
     if (columns->procs.constant)
-        return sta_fail(err, STA_ECORRUPT, "a block of the store has no threads");
+        return sta_fail(err, STA_ECORRUPT, "a row group of the store has no threads");
     columns->names = names->codes;
     columns->cats = cats->codes;
     columns->ts = ts->integers;

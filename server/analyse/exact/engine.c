@@ -49,17 +49,18 @@ static int measure(void *self, unsigned worker, const struct sta_slice *slice, s
     return sta_exact_sweep_measure(((struct pass *)self)->sweep, worker, slice, err);
 }
 
-/* Blocks of which nothing lies in the bins. */
-static bool is_outside(void *context, const struct sta_block *block)
+/* Row groups of which nothing lies in the bins. */
+static bool is_outside(void *context, const struct sta_row_group *row_group)
 {
     const struct sta_exact_bins *bins = context;
-    return block->ts_min >= bins->to || (block->te_max <= bins->from && block->ts_max < bins->from);
+    return row_group->ts_min >= bins->to ||
+           (row_group->te_max <= bins->from && row_group->ts_max < bins->from);
 }
 
-static bool is_out_of_reach(void *context, const struct sta_block *block)
+static bool is_out_of_reach(void *context, const struct sta_row_group *row_group)
 {
     const struct sta_intake *intake = context;
-    return is_outside((void *)intake->bins, block) || !sta_time_range_meets(&intake->range, block);
+    return is_outside((void *)intake->bins, row_group) || !sta_time_range_meets(&intake->range, row_group);
 }
 
 /* A slice costs some steps for every thread whose long events reach into it: with many threads slices are
@@ -341,8 +342,8 @@ struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_question *bo
 {
     const struct sta_snapshot *snapshot = bound->question->snapshot;
     int64_t last = sta_job_ticks(snapshot) - 1;
-    for (size_t i = 0; i < sta_snapshot_block_count(snapshot); i++)
-        last = STA_MAX(last, sta_snapshot_block(snapshot, i)->ts_max); /* an instant at the very end */
+    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
+        last = STA_MAX(last, sta_snapshot_row_group(snapshot, i)->ts_max); /* an instant at the very end */
     int64_t from = STA_MAX(bound->from, 0);
     int64_t to = bound->to == INT64_MAX ? last : STA_MIN(bound->to - 1, last);
     struct sta_exact_bins bins = {.g = g, .first = from / g, .from = from};

@@ -55,7 +55,7 @@ struct sta_intake {
 /** Fini in any case. */
 STA_MUSTCHECK int sta_intake_init(struct sta_intake *intake, struct sta_error *err);
 void sta_intake_fini(struct sta_intake *intake);
-/** Takes the rows of a block; writes their spans to @spans (NULL: not wanted). */
+/** Takes the rows of a row group; writes their spans to @spans (NULL: not wanted). */
 STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
                                   const struct sta_scan_rows *rows, struct sta_exact_span *spans,
                                   uint32_t *span_count, struct sta_error *err);

@@ -40,7 +40,7 @@ struct worker {
     uint32_t *key_of_text; /* STA_UNKNOWN: not yet met */
     size_t capacity;
     struct sta_dictionary_cache numbers;
-    uint32_t *codes; /* of the present block */
+    uint32_t *codes; /* of the present row group */
 };
 
 #define UNKNOWN (STA_NO_CODE - 1)
@@ -145,7 +145,7 @@ static int bind_expression(struct sta_exact_keys *keys, const char *text, unsign
     keys->workers = sta_alloc_array(workers, sizeof *keys->workers);
     for (unsigned w = 0; w < workers; w++) {
         keys->workers[w].evaluator = sta_evaluator_create();
-        keys->workers[w].codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *keys->workers[w].codes);
+        keys->workers[w].codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *keys->workers[w].codes);
         sta_dictionary_cache_init(&keys->workers[w].numbers, keys->values);
     }
     return 0;
@@ -277,7 +277,7 @@ int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned number, struct sta
                         const uint32_t **codes, struct sta_error *err)
 {
     struct worker *worker = &keys->workers[number];
-    uint32_t rows = sta_column_reader_block(reader)->rows;
+    uint32_t rows = sta_column_reader_row_group(reader)->rows;
     struct sta_vector vector;
     int rc =
         sta_program_run(keys->program, worker->evaluator, rows, sta_column_reader_get, reader, &vector, err);

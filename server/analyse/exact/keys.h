@@ -32,7 +32,7 @@ void sta_exact_keys_destroy(struct sta_exact_keys *keys); /* NULL allowed */
 enum sta_key_source sta_exact_keys_source(const struct sta_exact_keys *keys);
 /** THREAD: by index of a thread in the entities, its key. */
 const uint32_t *sta_exact_keys_of_threads(const struct sta_exact_keys *keys);
-/** VALUE: by row of the reader's present block, its key.  Context: worker @worker. */
+/** VALUE: by row of the reader's present row group, its key.  Context: worker @worker. */
 STA_MUSTCHECK int sta_exact_keys_read(struct sta_exact_keys *keys, unsigned worker,
                                       struct sta_column_reader *reader, const uint32_t **codes,
                                       struct sta_error *err);

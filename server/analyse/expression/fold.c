@@ -1,5 +1,5 @@
 /* Nodes whose operands are constants are computed while parsing, so that `size > 4 * 1024 ** 2` compares with
- * one number, skips blocks, and costs nothing per row. */
+ * one number, skips row groups, and costs nothing per row. */
 #include "analyse/expression/build.h"
 
 #include <math.h>

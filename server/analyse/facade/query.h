@@ -2,7 +2,7 @@
  *
  * A request is checked against the traces' columns and made a plan; running it gives a result, which is
  * immutable and may be kept; readers walk a result page by page.  Results of groups are held; plain events in
- * their own order are not: their readers go through the blocks as they are read. */
+ * their own order are not: their readers go through the row groups as they are read. */
 #ifndef STA_ANALYSE_FACADE_QUERY_H
 #define STA_ANALYSE_FACADE_QUERY_H
 
@@ -86,9 +86,9 @@ struct sta_query_step {
     const char *name; /* "scan", "filter", "group", "sort", .. */
     char *detail;     /* what it works on, for people */
     uint64_t rows_in, rows_out;
-    uint64_t blocks_read, blocks_skipped; /* of steps that read the store */
-    uint64_t nanoseconds;                 /* by the clock on the wall */
-    uint64_t memory, spilled;             /* bytes: at most held, written to the spill folder */
+    uint64_t row_groups_read, row_groups_skipped; /* of steps that read the store */
+    uint64_t nanoseconds;                         /* by the clock on the wall */
+    uint64_t memory, spilled;                     /* bytes: at most held, written to the spill folder */
 };
 const struct sta_query_step *sta_query_steps(const struct sta_query_result *result, size_t *count);
 

@@ -58,7 +58,7 @@ struct sta_sweep;
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
 void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
 
-/* Events of a block. */
+/* Events of a row group. */
 struct sta_sweep_events {
     struct sta_ordered_rows rows;
     const int64_t *dur;    /* by row number: ticks, > 0 */

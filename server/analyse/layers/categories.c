@@ -33,22 +33,22 @@ struct prefixes {
 
 /* ---- which categories events have */
 
-static int note_block(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t *buffer,
-                      uint8_t *used, uint32_t count, struct sta_error *err)
+static int note_row_group(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                          uint32_t *buffer, uint8_t *used, uint32_t count, struct sta_error *err)
 {
     struct sta_column_stats stats;
-    sta_block_stats(snapshot, block, STA_COLUMN_CAT, &stats);
+    sta_row_group_stats(snapshot, row_group, STA_COLUMN_CAT, &stats);
     const uint32_t *codes = stats.codes;
     uint32_t code_count = stats.code_count;
     if (stats.kind == STA_KIND_ABSENT)
         return STA_OK;
     if (!stats.listed) {
         struct sta_column_values values = {.codes = buffer};
-        int status = sta_block_read(snapshot, block, STA_COLUMN_CAT, &values, err);
+        int status = sta_row_group_read(snapshot, row_group, STA_COLUMN_CAT, &values, err);
         if (status != STA_OK)
             return status;
         codes = buffer;
-        code_count = values.kind == STA_KIND_CODE ? block->rows : 0;
+        code_count = values.kind == STA_KIND_CODE ? row_group->rows : 0;
     }
     for (uint32_t i = 0; i < code_count; i++) {
         if (codes[i] < count)
@@ -60,10 +60,10 @@ static int note_block(const struct sta_snapshot *snapshot, const struct sta_bloc
 static int find_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_t count,
                      struct sta_error *err)
 {
-    uint32_t *buffer = sta_alloc_array(STA_BLOCK_ROWS, sizeof *buffer);
+    uint32_t *buffer = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *buffer);
     int status = STA_OK;
-    for (size_t i = 0; i < sta_snapshot_block_count(snapshot) && status == STA_OK; i++)
-        status = note_block(snapshot, sta_snapshot_block(snapshot, i), buffer, used, count, err);
+    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot) && status == STA_OK; i++)
+        status = note_row_group(snapshot, sta_snapshot_row_group(snapshot, i), buffer, used, count, err);
     free(buffer);
     return status;
 }

@@ -1,8 +1,8 @@
-/* One thread's way through the rows of a block: from codes to classes.
+/* One thread's way through the rows of a row group: from codes to classes.
  *
  * The first pass looks up (function, category, file class) and notes rows whose combination is new.  New
- * combinations of a block are settled together, as vectors, so that even a block of nothing but new ones
- * costs little per row.  Conditions that read more than the combination are then evaluated for all rows;
+ * combinations of a row group are settled together, as vectors, so that even a row group of nothing but new
+ * ones costs little per row.  Conditions that read more than the combination are then evaluated for all rows;
  * which of them hold is a pattern, and (combination, pattern) -> class. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "analyse/layers/categories.h"
 #include "common/memory.h"
 
-#define MOST_BASES 65536 /* before a block, which may bring as many as it has rows */
+#define MOST_BASES 65536 /* before a row group, which may bring as many as it has rows */
 
 struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct sta_column_reader *reader)
 {
@@ -21,16 +21,16 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
     classifier->evaluator = sta_evaluator_create();
     sta_account_init_part(&classifier->account, sta_columns_account(classes->columns));
     sta_combos_init(&classifier->combos, &classifier->account);
-    classifier->new_names = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
-    classifier->new_cats = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
-    classifier->new_files = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
-    classifier->pending = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
-    classifier->new_io = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
+    classifier->new_names = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
+    classifier->new_cats = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
+    classifier->new_files = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
+    classifier->pending = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
+    classifier->new_io = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t));
     sta_map_init(&classifier->pattern_codes);
     sta_map_init(&classifier->varying_classes);
     classifier->pattern_codes.account = classifier->varying_classes.account = &classifier->account;
     if (classes->varying_count > 0)
-        classifier->patterns = sta_alloc_array(STA_BLOCK_ROWS, sizeof *classifier->patterns);
+        classifier->patterns = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *classifier->patterns);
     return classifier;
 }
 
@@ -106,8 +106,8 @@ static int combination_column(void *context, uint32_t column, struct sta_vector 
     return STA_OK;
 }
 
-/* The columns of the block, for the others. */
-static int block_column(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+/* The columns of the row group, for the others. */
+static int row_group_column(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
 {
     const struct running *running = context;
     const struct sta_columns *columns = running->classifier->classes->columns;
@@ -122,8 +122,9 @@ static int run_condition(struct sta_classifier *classifier, const struct sta_cla
                          uint32_t rows, struct sta_vector *result, struct sta_error *err)
 {
     struct running running = {classifier, condition};
-    int status = sta_program_run(condition->program, classifier->evaluator, rows,
-                                 condition->fixed ? combination_column : block_column, &running, result, err);
+    int status =
+        sta_program_run(condition->program, classifier->evaluator, rows,
+                        condition->fixed ? combination_column : row_group_column, &running, result, err);
     STA_ASSERT(status != STA_OK || result->type == STA_TYPE_BOOL);
     return status == STA_OK ? STA_OK : sta_error_wrap(err, "preset %s", classifier->classes->preset->name);
 }
@@ -301,7 +302,7 @@ static int find_bases(struct sta_classifier *classifier, const struct chosen *ch
 static int find_patterns(struct sta_classifier *classifier, struct sta_error *err)
 {
     const struct sta_classes *classes = classifier->classes;
-    uint32_t rows = sta_column_reader_block(classifier->reader)->rows;
+    uint32_t rows = sta_column_reader_row_group(classifier->reader)->rows;
     memset(classifier->patterns, 0, rows * sizeof *classifier->patterns);
     for (unsigned i = 0; i < classes->varying_count; i++) {
         struct sta_vector result;

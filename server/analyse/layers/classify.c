@@ -177,10 +177,10 @@ int sta_classes_create(const struct sta_columns *columns, const struct sta_prese
 
 static void forget_kept(struct sta_classes *classes)
 {
-    const size_t blocks = sta_snapshot_block_count(sta_columns_snapshot(classes->columns));
+    const size_t row_groups = sta_snapshot_row_group_count(sta_columns_snapshot(classes->columns));
     if (classes->kept == NULL)
         return;
-    for (size_t b = 0; b < blocks; b++)
+    for (size_t b = 0; b < row_groups; b++)
         sta_free(classes->kept[b]);
     free(classes->kept);
     sta_account_close(&classes->account);
@@ -210,37 +210,39 @@ void sta_classes_destroy(struct sta_classes *classes)
 
 void sta_classes_keep(struct sta_classes *classes)
 {
-    const size_t blocks = sta_snapshot_block_count(sta_columns_snapshot(classes->columns));
+    const size_t row_groups = sta_snapshot_row_group_count(sta_columns_snapshot(classes->columns));
     sta_account_init_part(&classes->account, sta_columns_account(classes->columns));
-    if (sta_account_try_charge(&classes->account, (blocks + 1) * sizeof *classes->kept))
-        classes->kept = sta_alloc_array(blocks + 1, sizeof *classes->kept);
+    if (sta_account_try_charge(&classes->account, (row_groups + 1) * sizeof *classes->kept))
+        classes->kept = sta_alloc_array(row_groups + 1, sizeof *classes->kept);
 }
 
-static _Atomic(uint16_t *) *place_of(const struct sta_classes *classes, const struct sta_block *block)
+static _Atomic(uint16_t *) *place_of(const struct sta_classes *classes, const struct sta_row_group *row_group)
 {
-    return &classes->kept[block - sta_snapshot_block(sta_columns_snapshot(classes->columns), 0)];
+    return &classes->kept[row_group - sta_snapshot_row_group(sta_columns_snapshot(classes->columns), 0)];
 }
 
-bool sta_classes_kept(const struct sta_classes *classes, const struct sta_block *block, uint32_t *codes)
+bool sta_classes_kept(const struct sta_classes *classes, const struct sta_row_group *row_group,
+                      uint32_t *codes)
 {
-    const uint16_t *kept = classes->kept != NULL ? *place_of(classes, block) : NULL;
-    for (uint32_t row = 0; kept != NULL && row < block->rows; row++)
+    const uint16_t *kept = classes->kept != NULL ? *place_of(classes, row_group) : NULL;
+    for (uint32_t row = 0; kept != NULL && row < row_group->rows; row++)
         codes[row] = kept[row];
     return kept != NULL;
 }
 
-void sta_classes_put(struct sta_classes *classes, const struct sta_block *block, const uint32_t *codes)
+void sta_classes_put(struct sta_classes *classes, const struct sta_row_group *row_group,
+                     const uint32_t *codes)
 {
-    const size_t bytes = block->rows * sizeof(uint16_t);
-    if (classes->kept == NULL || *place_of(classes, block) != NULL ||
+    const size_t bytes = row_group->rows * sizeof(uint16_t);
+    if (classes->kept == NULL || *place_of(classes, row_group) != NULL ||
         sta_classes_count(classes) > UINT16_MAX || !sta_account_try_charge(&classes->account, bytes))
         return;
     uint16_t *kept = sta_try_alloc(bytes);
     if (kept == NULL)
         sta_account_release(&classes->account, bytes);
-    for (uint32_t row = 0; kept != NULL && row < block->rows; row++)
+    for (uint32_t row = 0; kept != NULL && row < row_group->rows; row++)
         kept[row] = (uint16_t)codes[row];
-    *place_of(classes, block) = kept;
+    *place_of(classes, row_group) = kept;
 }
 
 /* ---- looking */

@@ -61,9 +61,11 @@ uint32_t sta_classes_metric_bit(const struct sta_classes *classes, size_t layer,
  * them. */
 void sta_classes_keep(struct sta_classes *classes);
 /** Those of a row group.  Return: false when they are not kept.  Context: any thread. */
-bool sta_classes_kept(const struct sta_classes *classes, const struct sta_block *block, uint32_t *codes);
+bool sta_classes_kept(const struct sta_classes *classes, const struct sta_row_group *row_group,
+                      uint32_t *codes);
 /** Keeps them, if that is wanted.  Context: any thread, but one at a time for each row group. */
-void sta_classes_put(struct sta_classes *classes, const struct sta_block *block, const uint32_t *codes);
+void sta_classes_put(struct sta_classes *classes, const struct sta_row_group *row_group,
+                     const uint32_t *codes);
 
 /** How many classes have been seen so far; grows while classifiers run. */
 uint32_t sta_classes_count(const struct sta_classes *classes);
@@ -76,9 +78,9 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
 void sta_classifier_destroy(struct sta_classifier *classifier); /* NULL allowed */
 
 /**
- * sta_classifier_run - classify rows of the reader's present block
+ * sta_classifier_run - classify rows of the reader's present row group
  * @selected: numbers of @count rows; NULL: the first @count
- * @codes: room for STA_BLOCK_ROWS; codes[row] is set to the class of each of these rows
+ * @codes: room for STA_ROW_GROUP_ROWS; codes[row] is set to the class of each of these rows
  */
 STA_MUSTCHECK int sta_classifier_run(struct sta_classifier *classifier, const uint32_t *selected,
                                      uint32_t count, uint32_t *codes, struct sta_error *err);

@@ -170,8 +170,8 @@ static int count_sizes(struct doubts *doubts, const struct sta_scan_rows *rows, 
 {
     double low, high;
     struct sta_vector sizes;
-    const struct sta_block *block = sta_column_reader_block(rows->reader);
-    if (sta_columns_range(doubts->columns, block, STA_LOGICAL_size, &low, &high) &&
+    const struct sta_row_group *row_group = sta_column_reader_row_group(rows->reader);
+    if (sta_columns_range(doubts->columns, row_group, STA_LOGICAL_size, &low, &high) &&
         !(high > (double)STA_LARGEST_SIZE))
         return STA_OK;
     int status = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);

@@ -20,7 +20,8 @@
  *     struct sta_vector of_rows[] = {sta_vector_of_integers(layers), sta_vector_of_integers(bins)};
  *     struct sta_vector durations = sta_vector_of_integers(dur);
  *     struct sta_aggregation_input rows = {.count = n, .keys = of_rows, .arguments = &durations};
- *     rc = sta_aggregation_consume(aggregation, worker, &rows, err);         // in every worker, per block
+ *     rc = sta_aggregation_consume(aggregation, worker, &rows, err);         // in every worker, per row
+ * group
  *
  *     rc = sta_aggregation_collect(aggregation, &table, err);                // by layer, then by bin
  *     for (uint64_t i = 0; i < table.rows; i++)
@@ -45,7 +46,7 @@ struct sta_aggregation_spec {
     uint64_t most_groups; /* for sta_aggregation_is_full; 0: any number */
 };
 
-/* Rows of a block. */
+/* Rows of a row group. */
 struct sta_aggregation_input {
     uint32_t count;           /* of rows to take */
     const uint32_t *selected; /* their numbers in the vectors; NULL: 0 .. count - 1 .. */

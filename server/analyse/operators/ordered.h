@@ -2,22 +2,23 @@
  * (private to analyse).
  *
  * For what depends on what came before: unions of intervals, exposure, depth of calls, gaps.  One parallel
- * pass over blocks of rows feeds any number of consumers.  Of each block a consumer gives records: each of a
- * unit (a thread, a process, a group), of a size of the consumer's choice, beginning with the time; the rest
- * is its own payload.
+ * pass over row groups of rows feeds any number of consumers.  Of each row group a consumer gives records:
+ * each of a unit (a thread, a process, a group), of a size of the consumer's choice, beginning with the time;
+ * the rest is its own payload.
  *
- * Blocks are read by any worker, about in the order of time.  The time axis is cut into slices, the morsels,
- * of about equal numbers of rows; once every block that reaches into a slice has been read, a worker brings
- * the slice's records together, by unit and in order of time, and takes each consumer through its steps:
+ * Row groups are read by any worker, about in the order of time.  The time axis is cut into slices, the
+ * morsels, of about equal numbers of rows; once every row group that reaches into a slice has been read, a
+ * worker brings the slice's records together, by unit and in order of time, and takes each consumer through
+ * its steps:
  *
  *     prepare  parallel  looks at the records of the slice alone
  *     carry    in turn   takes the state that all earlier slices left, and leaves that at the slice's end
  *     measure  parallel  goes through the records, from the state that was taken
  *     settle   in turn   exchanges what only measuring finds, such as a unit's total up to the slice
  *
- * In turn: in the order of slices, one at a time.  Records are held from when their block has been read until
- * their last slice is done.  All memory is charged to the budget's account.  No result may depend on where
- * time is cut, nor on who does what. */
+ * In turn: in the order of slices, one at a time.  Records are held from when their row group has been read
+ * until their last slice is done.  All memory is charged to the budget's account.  No result may depend on
+ * where time is cut, nor on who does what. */
 #ifndef STA_ANALYSE_OPERATORS_ORDERED_H
 #define STA_ANALYSE_OPERATORS_ORDERED_H
 
@@ -28,31 +29,31 @@
 #include "common/error.h"
 
 #define STA_SLICE_ROWS 16384 /* sorts within a core's cache, and is large beside what a slice costs */
-#define STA_SLICE_BLOCKS                                                                                     \
-    256                       /* that a slice of the rows aimed at is made of; one of more blocks is larger  \
-                               */
+#define STA_SLICE_ROW_GROUPS                                                                                 \
+    256 /* that a slice of the rows aimed at is made of; one of more row groups is larger                    \
+         */
 #define STA_ORDERED_RECORD 64 /* bytes of a record at most */
 #define STA_ORDERED_CONSUMERS 4
 
-/* What is known of a block before it is read. */
-struct sta_ordered_block {
+/* What is known of a row group before it is read. */
+struct sta_ordered_row_group {
     int64_t ts_min, ts_max; /* of its rows */
     uint32_t rows;
 };
 
-/* ---- what a consumer gives: the records of a block */
+/* ---- what a consumer gives: the records of a row group */
 
-struct sta_ordered_out; /* where they go: of one consumer, worker and block */
+struct sta_ordered_out; /* where they go: of one consumer, worker and row group */
 
 /**
  * sta_ordered_reserve - room for records of unit 0, to be written one behind the other
- * They are ascending by time, and inside the block's [ts_min, ts_max]; sta_ordered_put then says how many
+ * They are ascending by time, and inside the row group's [ts_min, ts_max]; sta_ordered_put then says how many
  * there are.  Return: NULL when the memory is refused.
  */
 void *sta_ordered_reserve(struct sta_ordered_out *out, size_t records, struct sta_error *err);
 STA_MUSTCHECK int sta_ordered_put(struct sta_ordered_out *out, size_t records, struct sta_error *err);
 
-/* The rows of a block that give records. */
+/* The rows of a row group that give records. */
 struct sta_ordered_rows {
     const uint32_t *rows; /* their numbers, ascending by time */
     uint32_t count;
@@ -72,15 +73,15 @@ struct sta_ordered_part {
 /**
  * sta_ordered_place - room for the records of these rows, slice by slice
  * @part: all zero at first; of each call the next slice that has rows, first == end behind the last one
- * For each block the loop is gone through to its end, unless something fails; instead of sta_ordered_reserve.
- * Return: 0, or a status when the memory is refused.
+ * For each row group the loop is gone through to its end, unless something fails; instead of
+ * sta_ordered_reserve. Return: 0, or a status when the memory is refused.
  */
 STA_MUSTCHECK int sta_ordered_place(struct sta_ordered_out *out, const struct sta_ordered_rows *rows,
                                     struct sta_ordered_part *part, struct sta_error *err);
 
 /* ---- what a consumer gets: slices */
 
-/* Records of one unit, ascending by time; equal ones in the order of blocks and rows. */
+/* Records of one unit, ascending by time; equal ones in the order of row groups and rows. */
 struct sta_ordered_unit {
     uint32_t unit;
     uint32_t first, last; /* the operator's own */
@@ -111,7 +112,7 @@ typedef int (*sta_ordered_step)(void *self, unsigned worker, const struct sta_sl
 struct sta_ordered_consumer {
     void *self;
     size_t record; /* bytes of a record, a multiple of 8; begins with an int64_t, its time */
-    /** Gives the records of a block.  @rows: as the pass's reader has left them. */
+    /** Gives the records of a row group.  @rows: as the pass's reader has left them. */
     int (*take)(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
                 struct sta_error *err);
     sta_ordered_step prepare, carry, measure, settle; /* NULL: there is nothing to do */
@@ -120,11 +121,11 @@ struct sta_ordered_consumer {
 /* ---- the pass */
 
 struct sta_ordered_pass {
-    const struct sta_ordered_block *blocks;
-    size_t block_count;
-    /** Goes to a block.  *rows: what consumers are shown of it, valid until the worker reads its next one;
-     * NULL: nothing. */
-    int (*read)(void *context, unsigned worker, size_t block, const void **rows, struct sta_error *err);
+    const struct sta_ordered_row_group *row_groups;
+    size_t row_group_count;
+    /** Goes to a row group.  *rows: what consumers are shown of it, valid until the worker reads its next
+     * one; NULL: nothing. */
+    int (*read)(void *context, unsigned worker, size_t row_group, const void **rows, struct sta_error *err);
     void *context;
     const struct sta_ordered_consumer *consumers;
     size_t consumer_count; /* 1 .. STA_ORDERED_CONSUMERS */
@@ -132,9 +133,9 @@ struct sta_ordered_pass {
 };
 
 /**
- * sta_ordered_run - read all blocks, take all consumers through all slices
- * Checks the budget before each block and each slice.  Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY of
- * the budget; what a callback returned.
+ * sta_ordered_run - read all row groups, take all consumers through all slices
+ * Checks the budget before each row group and each slice.  Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY
+ * of the budget; what a callback returned.
  */
 STA_MUSTCHECK int sta_ordered_run(const struct sta_ordered_pass *pass, const struct sta_budget *budget,
                                   struct sta_error *err);

@@ -16,8 +16,8 @@ enum { EVENTS, TIME, SUMS };
 
 struct worker {
     struct sta_overlap_reader *reader;
-    int64_t keys[KEYS][STA_BLOCK_ROWS]; /* by row */
-    uint32_t rows[STA_BLOCK_ROWS];
+    int64_t keys[KEYS][STA_ROW_GROUP_ROWS]; /* by row */
+    uint32_t rows[STA_ROW_GROUP_ROWS];
 };
 
 struct adding {

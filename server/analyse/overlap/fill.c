@@ -3,8 +3,8 @@
  * DESIGN.  One pass offers each event to the intervals of its unit that it reaches into.  An interval keeps
  * the best few, by covered time and then by the order of events, under one of some locks; a look at the least
  * of them, without the lock, turns most offers away.  Since that order is total it does not matter who offers
- * first.  What is kept is where the events stand in the store; their names are read afterwards, block by
- * block. */
+ * first.  What is kept is where the events stand in the store; their names are read afterwards, row group by
+ * row group. */
 #include "analyse/overlap/fill.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ static const char WHAT[] = "the events of the intervals";
 
 struct candidate {
     int64_t covered, ts, dur; /* ticks */
-    const struct sta_block *block;
+    const struct sta_row_group *row_group;
     uint32_t row, mask;
     const char *json; /* set in the end */
 };
@@ -48,7 +48,7 @@ struct filling {
     uint32_t units;
     struct bucket *buckets; /* by interval */
     struct candidate *memory;
-    struct candidate **kept; /* by block, then row */
+    struct candidate **kept; /* by row group, then row */
     size_t kept_count;
     struct sta_arena texts;
     pthread_mutex_t locks[LOCKS];
@@ -102,9 +102,10 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
         return a->covered > b->covered;
     if (a->ts != b->ts)
         return a->ts < b->ts;
-    if (a->block->segment != b->block->segment)
-        return a->block->segment < b->block->segment;
-    return a->block->index != b->block->index ? a->block->index < b->block->index : a->row < b->row;
+    if (a->row_group->segment != b->row_group->segment)
+        return a->row_group->segment < b->row_group->segment;
+    return a->row_group->index != b->row_group->index ? a->row_group->index < b->row_group->index
+                                                      : a->row < b->row;
 }
 
 static void keep(struct bucket *bucket, const struct candidate *candidate, uint32_t most)
@@ -156,8 +157,11 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
         uint32_t mask = events.masks[row];
         if (part.outside || part.from == part.to || mask == STA_NOT_THERE || (mask == 0 && !filling->outside))
             continue;
-        struct candidate candidate = {
-            .ts = events.ts[row], .dur = events.dur[row], .block = rows->block, .row = row, .mask = mask};
+        struct candidate candidate = {.ts = events.ts[row],
+                                      .dur = events.dur[row],
+                                      .row_group = rows->row_group,
+                                      .row = row,
+                                      .mask = mask};
         offer_event(filling, events.units[row], &part, &candidate);
     }
     return rc;
@@ -187,8 +191,8 @@ static int compare_kept(const void *a, const void *b, void *context)
 {
     const struct candidate *x = *(struct candidate *const *)a;
     const struct candidate *y = *(struct candidate *const *)b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
+    if (x->row_group != y->row_group)
+        return x->row_group < y->row_group ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -239,8 +243,8 @@ static int name_event(struct filling *filling, struct sta_column_reader *reader,
                  {"size", STA_LOGICAL_size}};
     struct sta_buffer out;
     sta_buffer_init(&out);
-    if (sta_column_reader_block(reader) != candidate->block)
-        sta_column_reader_seek(reader, candidate->block);
+    if (sta_column_reader_row_group(reader) != candidate->row_group)
+        sta_column_reader_seek(reader, candidate->row_group);
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < STA_COUNT_OF(shown); i++) {
         struct sta_vector vector;
@@ -255,7 +259,7 @@ static int name_event(struct filling *filling, struct sta_column_reader *reader,
     return rc;
 }
 
-/* Block by block. */
+/* Row group by row group. */
 static int name_all(struct filling *filling, struct sta_error *err)
 {
     const struct sta_budget *budget = filling->binding->budget;

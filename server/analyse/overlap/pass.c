@@ -1,8 +1,8 @@
 /* Sums by unit and set, records for the sweep, and what they come to.
  *
  * Each worker sums on its own, in arrays by thread code and by unit; counts and times are integers, so that
- * adding them up afterwards gives the same whoever saw which block.  So does adding what several passes find,
- * each over a range of time. */
+ * adding them up afterwards gives the same whoever saw which row group.  So does adding what several passes
+ * find, each over a range of time. */
 #include "analyse/overlap/pass.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct worker {
     int64_t *arrived;              /* likewise: events that began before the range of time */
     size_t unit_capacity, instant_capacity, arrived_capacity;
     __int128 instant_size[STA_OVERLAP_MASK_BITS];
-    uint32_t rows[STA_BLOCK_ROWS]; /* of the events that cover time in a set */
+    uint32_t rows[STA_ROW_GROUP_ROWS]; /* of the events that cover time in a set */
     uint32_t row_count;
     int64_t *sizes;   /* by row number; exposure only */
     char padding[64]; /* a cache line of its own */
@@ -123,12 +123,13 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
 }
 
 static void take_events(const struct pass *pass, struct worker *worker,
-                        const struct sta_overlap_events *events, const struct sta_block *block)
+                        const struct sta_overlap_events *events, const struct sta_row_group *row_group)
 {
     static const struct sta_window open = {INT64_MIN, INT64_MAX};
     const struct sta_window window = pass->window;
     const uint32_t sets = pass->request->set_count;
-    bool whole = block->ts_min >= window.from && block->ts_max < window.to && block->te_max <= window.to;
+    bool whole =
+        row_group->ts_min >= window.from && row_group->ts_max < window.to && row_group->te_max <= window.to;
     bool by_thread = sta_overlap_follows_threads(pass->request);
     if (whole && by_thread && events->selected == NULL)
         take_some(worker, events, open, INT64_MIN, sets, true, true);
@@ -140,7 +141,7 @@ static int read_sizes(struct worker *worker, const struct sta_scan_rows *rows, s
 {
     struct sta_vector sizes;
     int rc = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
-    for (uint32_t row = 0; row < rows->block->rows && rc == 0; row++) {
+    for (uint32_t row = 0; row < rows->row_group->rows && rc == 0; row++) {
         const uint32_t at = sizes.constant ? 0 : row;
         worker->sizes[row] = sizes.missing != NULL && sizes.missing[at] ? 0 : sizes.integers[at];
     }
@@ -164,7 +165,7 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
         rc = pass->wants->see(pass->wants->context, number, rows, &events, err);
     if (rc != 0)
         return rc;
-    take_events(pass, worker, &events, rows->block);
+    take_events(pass, worker, &events, rows->row_group);
     struct sta_sweep_events swept = {.rows = {.rows = worker->rows,
                                               .count = worker->row_count,
                                               .ts = events.ts,
@@ -203,7 +204,7 @@ static int worker_init(const struct pass *pass, unsigned number, struct sta_erro
     size_t threads = (size_t)pass->entities->thread_code_count + 1;
     struct worker *worker = pass->workers[number] = sta_alloc(sizeof *worker);
     worker->reader = sta_overlap_reader_create(pass->binding, number);
-    worker->sizes = pass->wants->exposure ? sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->sizes) : NULL;
+    worker->sizes = pass->wants->exposure ? sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *worker->sizes) : NULL;
     worker->threads = sta_account_alloc(pass->account, threads, sizeof *worker->threads, WHAT, err);
     if (worker->threads == NULL)
         return err->status;

@@ -8,7 +8,7 @@
 #include "analyse/overlap/request.h"
 #include "analyse/sources/scan.h"
 
-/* ---- events of a block, as every pass of overlap sees them */
+/* ---- events of a row group, as every pass of overlap sees them */
 
 /* What of an event lies in the window. */
 struct sta_overlap_part {

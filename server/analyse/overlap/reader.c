@@ -1,6 +1,6 @@
-/* Sets and units of the events of a block.
+/* Sets and units of the events of a row group.
  *
- * A condition is evaluated for a block at a time; what it holds for becomes a bit of each row's mask.  One
+ * A condition is evaluated for a row group at a time; what it holds for becomes a bit of each row's mask. One
  * that depends on a text alone is evaluated once per text.  Where the sets are layers, or a preset drops
  * events, the classes of the scan say so: once per class. */
 #include <stdlib.h>
@@ -82,8 +82,8 @@ struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_bi
         .binding = binding,
         .scope = sta_scope_worker_create(binding->scope, worker),
         .evaluator = sta_evaluator_create(),
-        .units = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->units),
-        .masks = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->masks),
+        .units = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->units),
+        .masks = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->masks),
     };
     sta_evaluator_watch(reader->evaluator, binding->budget->cancel);
     sort_sets(reader);
@@ -135,7 +135,7 @@ static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_
                        struct sta_error *err)
 {
     int rc = 0;
-    memset(reader->masks, 0, rows->block->rows * sizeof *reader->masks);
+    memset(reader->masks, 0, rows->row_group->rows * sizeof *reader->masks);
     for (uint32_t i = 0; rows->classes != NULL && i < rows->count && rc == 0; i++) {
         const uint32_t row = sta_scan_row(rows, i), class = rows->classes[row];
         if (class >= reader->class_capacity)
@@ -151,17 +151,17 @@ static int add_set(struct sta_overlap_reader *reader, const struct sta_scan_rows
                    struct sta_error *err)
 {
     struct sta_vector holds;
-    int rc = sta_program_run(reader->binding->programs[s], reader->evaluator, rows->block->rows,
+    int rc = sta_program_run(reader->binding->programs[s], reader->evaluator, rows->row_group->rows,
                              sta_column_reader_get, rows->reader, &holds, err);
     if (rc != 0)
         return rc;
     uint32_t *masks = reader->masks;
     if (holds.constant) {
-        for (uint32_t row = 0; holds.bools[0] != 0 && row < rows->block->rows; row++)
+        for (uint32_t row = 0; holds.bools[0] != 0 && row < rows->row_group->rows; row++)
             masks[row] |= 1u << s;
         return 0;
     }
-    for (uint32_t row = 0; row < rows->block->rows; row++)
+    for (uint32_t row = 0; row < rows->row_group->rows; row++)
         masks[row] |= (uint32_t)holds.bools[row] << s; /* a mask of STA_NOT_THERE stays */
     return 0;
 }
@@ -194,7 +194,7 @@ static int read_threads(const struct sta_overlap_request *request, const struct 
     int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &values, err);
     if (rc != 0)
         return rc;
-    sta_block_stats(snapshot, rows->block, STA_COLUMN_THREAD, &said);
+    sta_row_group_stats(snapshot, rows->row_group, STA_COLUMN_THREAD, &said);
     *threads = values->codes;
     if (said.kind == STA_KIND_CODE && said.missing == 0 && said.bounded &&
         said.max < sta_snapshot_entities(snapshot)->thread_code_count)
@@ -223,6 +223,6 @@ int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_
     for (uint32_t rest = reader->row_sets; rc == 0 && rest != 0; rest &= rest - 1)
         rc = add_set(reader, rows, (uint32_t)__builtin_ctz(rest), err);
     if (rc == 0 && binding->request->first_only)
-        keep_first(reader->masks, rows->block->rows);
+        keep_first(reader->masks, rows->row_group->rows);
     return rc;
 }

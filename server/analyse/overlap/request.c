@@ -383,11 +383,12 @@ void sta_overlap_request_release(struct sta_overlap_request *request)
     *request = (struct sta_overlap_request){0};
 }
 
-/* Blocks of which nothing lies in the window. */
-static bool is_outside(void *context, const struct sta_block *block)
+/* Row groups of which nothing lies in the window. */
+static bool is_outside(void *context, const struct sta_row_group *row_group)
 {
     const struct sta_overlap_request *request = context;
-    return block->ts_min >= request->to || (block->te_max <= request->from && block->ts_max < request->from);
+    return row_group->ts_min >= request->to ||
+           (row_group->te_max <= request->from && row_group->ts_max < request->from);
 }
 
 struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request)

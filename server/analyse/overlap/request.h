@@ -67,7 +67,7 @@ STA_MUSTCHECK int sta_overlap_request_read(struct sta_overlap_request *request,
                                            struct sta_error *err);
 void sta_overlap_request_release(struct sta_overlap_request *request);
 
-/** A scan over the request's events: its filter, and the blocks of its window. */
+/** A scan over the request's events: its filter, and the row groups of its window. */
 struct sta_scan;
 struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request);
 /** Ticks as seconds: the nearest double, or next to it when they do not fit 64 bits. */

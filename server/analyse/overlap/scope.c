@@ -131,7 +131,7 @@ static int units_of_keys(struct sta_scope_worker *worker, struct sta_column_read
                          const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
     const struct sta_scope *scope = worker->scope;
-    const uint32_t rows = sta_column_reader_block(reader)->rows;
+    const uint32_t rows = sta_column_reader_row_group(reader)->rows;
     struct sta_vector keys[STA_KEY_COLUMNS];
     int rc = 0;
     for (size_t k = 0; k < scope->key_count && rc == 0; k++)
@@ -144,7 +144,7 @@ static int units_of_bins(struct sta_scope_worker *worker, struct sta_column_read
                          const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
     const struct sta_column_values *ts;
-    const uint32_t rows = sta_column_reader_block(reader)->rows;
+    const uint32_t rows = sta_column_reader_row_group(reader)->rows;
     int rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &ts, err);
     if (rc != 0)
         return rc;
@@ -158,7 +158,7 @@ static int units_of_threads(const struct sta_scope *scope, struct sta_column_rea
                             struct sta_error *err)
 {
     const struct sta_column_values *threads;
-    uint32_t rows = sta_column_reader_block(reader)->rows;
+    uint32_t rows = sta_column_reader_row_group(reader)->rows;
     int rc = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
     if (rc != 0)
         return rc;
@@ -176,7 +176,7 @@ int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *r
     case STA_SCOPE_BIN:
         return units_of_bins(worker, reader, selected, count, units, err);
     case STA_SCOPE_JOB:
-        memset(units, 0, sta_column_reader_block(reader)->rows * sizeof *units);
+        memset(units, 0, sta_column_reader_row_group(reader)->rows * sizeof *units);
         return 0;
     default:
         return units_of_threads(worker->scope, reader, units, err);
@@ -224,7 +224,7 @@ struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsign
         sta_evaluator_watch(worker->evaluators[k], scope->budget->cancel);
     }
     if (scope->request->kind == STA_SCOPE_BIN)
-        worker->bins = sta_alloc_array(STA_BLOCK_ROWS, sizeof *worker->bins);
+        worker->bins = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *worker->bins);
     return worker;
 }
 

@@ -49,9 +49,9 @@ void sta_scope_destroy(struct sta_scope *scope); /* NULL allowed; after its work
 struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsigned worker);
 void sta_scope_worker_destroy(struct sta_scope_worker *worker); /* NULL allowed */
 /**
- * sta_scope_units - the unit of each row of the reader's present block
- * @units: room for STA_BLOCK_ROWS; by row.  Rows that are not @selected (NULL: all are) may be left out
- * The block's thread codes have been checked to be below the count of the entities.
+ * sta_scope_units - the unit of each row of the reader's present row group
+ * @units: room for STA_ROW_GROUP_ROWS; by row.  Rows that are not @selected (NULL: all are) may be left out
+ * The row group's thread codes have been checked to be below the count of the entities.
  */
 STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *reader,
                                   const uint32_t *selected, uint32_t count, uint32_t *units,

@@ -61,7 +61,7 @@ int sta_text_sets_add(struct sta_text_sets *sets, struct sta_program *const *pro
                       struct sta_account *account, struct sta_error *err)
 {
     struct sta_vector vector;
-    uint32_t rows = sta_column_reader_block(reader)->rows;
+    uint32_t rows = sta_column_reader_row_group(reader)->rows;
     int rc = sta_column_reader_get(reader, sets->column, &vector, err);
     if (rc == 0)
         rc = grow(sets, vector.texts, account, err);

@@ -17,7 +17,7 @@ struct sta_text_sets {
 uint32_t sta_text_column(const struct sta_columns *columns, const struct sta_expression *condition);
 
 /**
- * sta_text_sets_add - put the bits of the sets into the masks of a block's rows
+ * sta_text_sets_add - put the bits of the sets into the masks of a row group's rows
  * @programs: of all sets of the request
  * Return: 0, or what reading the column or evaluating a condition failed with.
  */

@@ -116,7 +116,7 @@ static int find_roles(const struct finder *finder, struct sta_found *found, cons
 {
     const struct sta_entities *entities = finder->entities;
     *count = 0;
-    for (uint32_t row = 0; row < group->rows->block->rows; row++) {
+    for (uint32_t row = 0; row < group->rows->row_group->rows; row++) {
         if (group->threads[row] >= entities->thread_code_count)
             return sta_fail(err, STA_ECORRUPT, "an event of the store belongs to no thread");
         const uint32_t thread = entities->thread_of_code[group->threads[row]];
@@ -162,7 +162,7 @@ static struct sta_found_event *add_storage(const struct finder *finder, const st
 static int fill_run(const struct finder *finder, const struct sta_found *found, struct row_group *group,
                     struct sta_found_event *event, struct sta_error *err)
 {
-    for (uint32_t row = 0; row < group->rows->block->rows; row++) {
+    for (uint32_t row = 0; row < group->rows->row_group->rows; row++) {
         const unsigned role = found->roles[row] & ~(unsigned)FORKS;
         if (role == STA_EVENT_NO_ROLE)
             continue;
@@ -193,8 +193,8 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     struct sta_found_event *items = sta_account_alloc(finder->account, count, sizeof *items, WHAT, err);
     if (items == NULL)
         return err->status;
-    found->runs[found->count++] =
-        (struct sta_found_run){(uint64_t)rows->block->segment << 32 | rows->block->index, items, count};
+    found->runs[found->count++] = (struct sta_found_run){
+        (uint64_t)rows->row_group->segment << 32 | rows->row_group->index, items, count};
     return fill_run(finder, found, &group, items, err);
 }
 
@@ -204,7 +204,7 @@ static int found_set_init(struct sta_found_set *set, const struct finder *finder
     const uint32_t threads = finder->entities->thread_count;
     *set = (struct sta_found_set){sta_alloc_array(workers, sizeof *set->of_worker), workers, finder->account};
     for (unsigned w = 0; w < workers; w++) {
-        set->of_worker[w].roles = sta_account_alloc(set->account, STA_BLOCK_ROWS, 1, WHAT, err);
+        set->of_worker[w].roles = sta_account_alloc(set->account, STA_ROW_GROUP_ROWS, 1, WHAT, err);
         if (set->of_worker[w].roles == NULL)
             return err->status;
         int64_t *began = sta_account_alloc(set->account, STA_MAX(threads, 1), sizeof *began, "threads", err);

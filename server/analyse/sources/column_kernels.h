@@ -1,4 +1,4 @@
-/* column_kernels.h - loops over the values of a block, compiled for the instruction set of the machine
+/* column_kernels.h - loops over the values of a row group, compiled for the instruction set of the machine
  * (private to columns).
  *
  * column_kernels_body.h holds them once; common/instruction_sets.h compiles them for each set and picks by

@@ -1,6 +1,6 @@
-/* One worker's view of a block: decodes what is asked for, once, and derives the standard columns.
+/* One worker's view of a row group: decodes what is asked for, once, and derives the standard columns.
  *
- * A slot belongs to the present block when its serial says so, so a seek only counts up. */
+ * A slot belongs to the present row group when its serial says so, so a seek only counts up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,18 +55,18 @@ void sta_column_reader_destroy(struct sta_column_reader *reader)
     free(reader);
 }
 
-void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_block *block)
+void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_row_group *row_group)
 {
-    STA_ASSERT(block->rows <= STA_BLOCK_ROWS);
-    reader->block = block;
+    STA_ASSERT(row_group->rows <= STA_ROW_GROUP_ROWS);
+    reader->row_group = row_group;
     reader->whole = ++reader->serial;
     reader->narrowed = NULL;
-    reader->rows = block->rows;
+    reader->rows = row_group->rows;
 }
 
 void sta_column_reader_narrow(struct sta_column_reader *reader, const uint32_t *rows, uint32_t count)
 {
-    STA_ASSERT(count <= reader->block->rows);
+    STA_ASSERT(count <= reader->row_group->rows);
     reader->serial++;
     reader->narrowed = rows;
     reader->rows = count;
@@ -77,9 +77,9 @@ uint32_t sta_column_reader_rows(const struct sta_column_reader *reader)
     return reader->rows;
 }
 
-const struct sta_block *sta_column_reader_block(const struct sta_column_reader *reader)
+const struct sta_row_group *sta_column_reader_row_group(const struct sta_column_reader *reader)
 {
-    return reader->block;
+    return reader->row_group;
 }
 
 /* ---- memory */
@@ -92,7 +92,7 @@ void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
     uint32_t key = reader->columns->args[column - STA_LOGICAL_ARGS].key;
     free_slot(&reader->spare);
     reader->spare = *logical;
-    reader->spare.block = 0;
+    reader->spare.row_group = 0;
     *logical = (struct sta_logical_slot){0};
     if (key == STA_NO_CODE)
         return;
@@ -105,14 +105,14 @@ void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column)
 void *sta_logical_values(struct sta_logical_slot *slot)
 {
     if (slot->values == NULL)
-        slot->values = sta_alloc_array(STA_BLOCK_ROWS, 8);
+        slot->values = sta_alloc_array(STA_ROW_GROUP_ROWS, 8);
     return slot->values;
 }
 
 uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows)
 {
     if (slot->missing == NULL)
-        slot->missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
+        slot->missing = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
     memset(slot->missing, 0, rows);
     return slot->missing;
 }
@@ -404,9 +404,9 @@ int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vec
 {
     struct sta_column_reader *reader = context;
     const struct sta_columns *columns = reader->columns;
-    STA_ASSERT(reader->block != NULL && column < columns->schema.count);
+    STA_ASSERT(reader->row_group != NULL && column < columns->schema.count);
     struct sta_logical_slot *slot = &reader->logical[column];
-    if (slot->block != reader->serial) {
+    if (slot->row_group != reader->serial) {
         if (column >= STA_LOGICAL_ARGS && slot->values == NULL && slot->missing == NULL) {
             *slot = reader->spare;
             reader->spare = (struct sta_logical_slot){0};
@@ -423,7 +423,7 @@ int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vec
             status = sta_columns_failure(columns, err);
         if (status != STA_OK)
             return status;
-        slot->block = reader->serial;
+        slot->row_group = reader->serial;
     }
     *vector = slot->vector;
     return STA_OK;

@@ -1,4 +1,4 @@
-/* Values of args for the present block: the columns args.<key>, and the positive integers that standard
+/* Values of args for the present row group: the columns args.<key>, and the positive integers that standard
  * columns take from them. */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static const struct sta_column_values absent = {.kind = STA_KIND_ABSENT};
 
-/* ---- one value of a block's column, whatever its kind */
+/* ---- one value of a row group's column, whatever its kind */
 
 struct value {
     enum sta_value_kind kind; /* STA_VALUE_KINDS: missing */
@@ -225,7 +225,7 @@ static int64_t positive_of(const struct sta_positive_source *source, struct valu
     }
 }
 
-/* Integers of a key, of which the positive ones count; NULL: no row of the block has any. */
+/* Integers of a key, of which the positive ones count; NULL: no row of the row group has any. */
 static int integers_of(struct sta_column_reader *reader, enum sta_positive which, const int64_t **integers,
                        struct sta_error *err)
 {
@@ -242,7 +242,7 @@ static int integers_of(struct sta_column_reader *reader, enum sta_positive which
         return STA_OK;
     int64_t **buffer = &reader->positives[which];
     if (*buffer == NULL)
-        *buffer = sta_alloc_array(STA_BLOCK_ROWS, sizeof **buffer);
+        *buffer = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof **buffer);
     for (uint32_t row = 0; row < reader->rows; row++)
         (*buffer)[row] = positive_of(source, value_at(values, row));
     *integers = *buffer;
@@ -258,7 +258,7 @@ static int mark_rows(struct sta_column_reader *reader, enum rows of, struct sta_
     const uint8_t *cats = of == WITHOUT_CLASSES ? columns->lacks_classes : columns->has_classes;
     int status = STA_OK;
     if (reader->keep == NULL)
-        reader->keep = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->keep);
+        reader->keep = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->keep);
     memset(reader->keep, 1, reader->rows);
     if (of != ANY_ROW)
         status = sta_column_reader_test_codes(reader, STA_COLUMN_CAT, cats, reader->keep, err);

@@ -1,4 +1,4 @@
-/* Columns of the store for a reader: of the whole block, or of the rows that it is narrowed to. */
+/* Columns of the store for a reader: of the whole row group, or of the rows that it is narrowed to. */
 #include <string.h>
 
 #include "analyse/operators/vectors.h"
@@ -14,17 +14,17 @@ static void reserve_space(struct sta_column_reader *reader, struct sta_column_va
         return;
     }
     if (times || args) {
-        values->integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->integers);
+        values->integers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *values->integers);
         values->numbers = (double *)values->integers;
-        values->missing = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->missing);
+        values->missing = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *values->missing);
     }
     if (args)
-        values->kinds = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->kinds);
+        values->kinds = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *values->kinds);
     if (!times)
-        values->codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *values->codes);
+        values->codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *values->codes);
 }
 
-/* A category that no row of the block has is a column of missing codes like any other. */
+/* A category that no row of the row group has is a column of missing codes like any other. */
 static void fill_absent(const struct sta_column_reader *reader, uint32_t column,
                         struct sta_column_values *values)
 {
@@ -38,7 +38,7 @@ static void fill_absent(const struct sta_column_reader *reader, uint32_t column,
 static void gather(struct sta_column_reader *reader, void *values, size_t width)
 {
     if (reader->gathered == NULL)
-        reader->gathered = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
+        reader->gathered = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t));
     sta_gather(values, width, reader->narrowed, reader->rows, reader->gathered);
     memcpy(values, reader->gathered, reader->rows * width);
 }
@@ -65,12 +65,13 @@ static int read_column(struct sta_column_reader *reader, uint32_t column, struct
     const struct sta_snapshot *snapshot = reader->columns->snapshot;
     int status = STA_OK;
     if (reader->narrowed == NULL)
-        return sta_block_read(snapshot, reader->block, column, &slot->values, err);
-    if (slot->block != reader->whole &&
-        sta_block_read_rows(snapshot, reader->block, column, reader->narrowed, reader->rows, &slot->values))
+        return sta_row_group_read(snapshot, reader->row_group, column, &slot->values, err);
+    if (slot->row_group != reader->whole &&
+        sta_row_group_read_rows(snapshot, reader->row_group, column, reader->narrowed, reader->rows,
+                                &slot->values))
         return STA_OK;
-    if (slot->block != reader->whole)
-        status = sta_block_read(snapshot, reader->block, column, &slot->values, err);
+    if (slot->row_group != reader->whole)
+        status = sta_row_group_read(snapshot, reader->row_group, column, &slot->values, err);
     if (status == STA_OK)
         keep_narrowed(reader, &slot->values);
     return status;
@@ -79,10 +80,10 @@ static int read_column(struct sta_column_reader *reader, uint32_t column, struct
 int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
                                const struct sta_column_values **values, struct sta_error *err)
 {
-    STA_ASSERT(reader->block != NULL && column < STA_COLUMN_ARGS + reader->columns->key_count);
+    STA_ASSERT(reader->row_group != NULL && column < STA_COLUMN_ARGS + reader->columns->key_count);
     struct sta_physical_slot *slot = &reader->physical[column];
     *values = &slot->values;
-    if (slot->block == reader->serial)
+    if (slot->row_group == reader->serial)
         return STA_OK;
     if (slot->values.integers == NULL && slot->values.codes == NULL)
         reserve_space(reader, &slot->values, column);
@@ -90,6 +91,6 @@ int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column
     if (status != STA_OK)
         return status;
     fill_absent(reader, column, &slot->values);
-    slot->block = reader->serial;
+    slot->row_group = reader->serial;
     return STA_OK;
 }

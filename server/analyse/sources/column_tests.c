@@ -275,7 +275,7 @@ static int test_column(struct sta_column_reader *reader, const struct sta_column
 {
     const struct sta_column_values *values;
     struct sta_column_stats stats;
-    sta_block_stats(reader->columns->snapshot, reader->block, test->column, &stats);
+    sta_row_group_stats(reader->columns->snapshot, reader->row_group, test->column, &stats);
     const enum outcome outcome = outcome_of(&stats, &test->test);
     *known &= outcome != UNKNOWN;
     if (outcome == NONE_PASS)
@@ -283,7 +283,7 @@ static int test_column(struct sta_column_reader *reader, const struct sta_column
     if (outcome != SOME_PASS)
         return STA_OK;
     if (reader->narrowed == NULL &&
-        sta_block_test(reader->columns->snapshot, reader->block, test->column, &test->test, marks))
+        sta_row_group_test(reader->columns->snapshot, reader->row_group, test->column, &test->test, marks))
         return STA_OK;
     int rc = sta_column_reader_physical(reader, test->column, &values, err);
     if (rc == STA_OK)

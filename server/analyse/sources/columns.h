@@ -3,8 +3,8 @@
  * The store keeps what was traced; a question asks for func_name, io_cat, size, args.ret ..  struct
  * sta_columns holds the schema of one snapshot, as one preset sees it, and the tables that turn codes of the
  * store into these (file reference -> file, thread -> pid, function -> io_cat); made once per question, read
- * by all its workers.  A struct sta_column_reader is one worker's view of one block: it decodes each physical
- * column at most once per block, and derives on demand. */
+ * by all its workers.  A struct sta_column_reader is one worker's view of one row group: it decodes each
+ * physical column at most once per row group, and derives on demand. */
 #ifndef STA_ANALYSE_SOURCES_COLUMNS_H
 #define STA_ANALYSE_SOURCES_COLUMNS_H
 
@@ -94,18 +94,18 @@ const struct sta_dictionary *sta_columns_texts(const struct sta_columns *columns
 struct sta_column_reader *sta_column_reader_create(const struct sta_columns *columns);
 void sta_column_reader_destroy(struct sta_column_reader *reader); /* NULL allowed */
 
-/** Goes to a block: vectors and values handed out before are void. */
-void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_block *block);
+/** Goes to a row group: vectors and values handed out before are void. */
+void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_row_group *row_group);
 /** Stays there, but with these rows alone: vectors and values have one for each of them, in their order, and
- * those handed out before are void.  @rows: numbers in the block; lives until the next seek. */
+ * those handed out before are void.  @rows: numbers in the row group; lives until the next seek. */
 void sta_column_reader_narrow(struct sta_column_reader *reader, const uint32_t *rows, uint32_t count);
 /** How many values columns have now. */
 uint32_t sta_column_reader_rows(const struct sta_column_reader *reader);
-const struct sta_block *
-sta_column_reader_block(const struct sta_column_reader *reader); /* NULL before the first seek */
+const struct sta_row_group *
+sta_column_reader_row_group(const struct sta_column_reader *reader); /* NULL before the first seek */
 
 /**
- * sta_column_reader_get - a schema column of the present block
+ * sta_column_reader_get - a schema column of the present row group
  * @reader: a struct sta_column_reader *, so that this is a sta_column_source for sta_program_run as it stands
  * @vector: its memory belongs to the reader, valid until the next seek
  * Return: 0 or STA_ECORRUPT.
@@ -125,23 +125,23 @@ STA_MUSTCHECK int sta_column_reader_physical(struct sta_column_reader *reader, u
  * group once, and thousands of columns.  Its vector is not valid any more. */
 void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column);
 
-/* ---- what the statistics of a block say, without decoding it */
+/* ---- what the statistics of a row group say, without decoding it */
 
-/** Least and largest value that a numeric column may have in a block; *low > *high when no row has a value.
- * Return: false when nothing is known. */
-bool sta_columns_range(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                       double *low, double *high);
+/** Least and largest value that a numeric column may have in a row group; *low > *high when no row has a
+ * value. Return: false when nothing is known. */
+bool sta_columns_range(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                       uint32_t column, double *low, double *high);
 
-/* The store's codes from which a TEXT column of a block is made. */
-struct sta_block_codes {
+/* The store's codes from which a TEXT column of a row group is made. */
+struct sta_row_group_codes {
     const uint32_t *listed; /* all of them; NULL: only their range is known */
     size_t count;
     uint32_t first, last; /* when not listed */
     bool missing;         /* some row has none */
 };
 /** Return: false when nothing is known. */
-bool sta_columns_codes(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                       struct sta_block_codes *codes);
+bool sta_columns_codes(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                       uint32_t column, struct sta_row_group_codes *codes);
 /** How many codes the store has for a TEXT column (0: none of its own), and the text of each as code of
  * sta_columns_texts. */
 uint32_t sta_columns_code_count(const struct sta_columns *columns, uint32_t column);

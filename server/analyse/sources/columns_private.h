@@ -94,37 +94,37 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
 /** The column of the store whose codes a TEXT column is made from.  Return: false when there is none. */
 bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column, uint32_t *physical);
 
-/* ---- a reader: caches of the present block */
+/* ---- a reader: caches of the present row group */
 
 /* Decoded by the store. */
 struct sta_physical_slot {
-    uint64_t block; /* serial of the block that it holds */
+    uint64_t row_group; /* serial of the row group that it holds */
     struct sta_column_values values;
 };
 
 /* Derived here. */
 struct sta_logical_slot {
-    uint64_t block;
+    uint64_t row_group;
     struct sta_vector vector;
-    void *values; /* room for STA_BLOCK_ROWS of the type, made when first needed */
+    void *values; /* room for STA_ROW_GROUP_ROWS of the type, made when first needed */
     uint8_t *missing;
 };
 
 struct sta_column_reader {
     struct sta_columns *columns; /* only its memories change */
-    const struct sta_block *block;
+    const struct sta_row_group *row_group;
     uint64_t serial;                       /* counts seeks, from 1, and narrowings */
     uint64_t whole;                        /* serial of the last seek */
-    const uint32_t *narrowed;              /* the rows of the block that columns have; NULL: all */
+    const uint32_t *narrowed;              /* the rows of the row group that columns have; NULL: all */
     uint32_t rows;                         /* how many */
-    void *gathered;                        /* room for 8 * STA_BLOCK_ROWS bytes, made when first needed */
+    void *gathered;                        /* room for 8 * STA_ROW_GROUP_ROWS bytes, made when first needed */
     struct sta_physical_slot *physical;    /* by enum sta_column_id */
     struct sta_logical_slot *logical;      /* by schema index */
     struct sta_column_values spare_values; /* memory of a dropped args column, for the next one; or nothing */
     struct sta_logical_slot spare;
     struct sta_combos refined;         /* (0, cat, file class) -> refined cat */
-    int64_t *positives[STA_POSITIVES]; /* room for STA_BLOCK_ROWS values, made when first needed */
-    uint8_t *keep;                     /* STA_BLOCK_ROWS flags */
+    int64_t *positives[STA_POSITIVES]; /* room for STA_ROW_GROUP_ROWS values, made when first needed */
+    uint8_t *keep;                     /* STA_ROW_GROUP_ROWS flags */
 };
 
 /** io_cat of a row from its codes. */
@@ -138,7 +138,7 @@ void *sta_logical_values(struct sta_logical_slot *slot);
 /** Room for its missing flags, all 0 for @rows. */
 uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows);
 
-/** Derives an args column for the present block. */
+/** Derives an args column for the present row group. */
 STA_MUSTCHECK int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_source *source,
                                          struct sta_logical_slot *slot, struct sta_error *err);
 /** Derives size, offset, image_id, step or epoch: positive integers of args. */

@@ -1,5 +1,5 @@
-/* What the statistics of a block say of logical columns: how filters leave out blocks that no row of can
- * satisfy them. */
+/* What the statistics of a row group say of logical columns: how filters leave out row groups that no row of
+ * can satisfy them. */
 #include <math.h>
 
 #include "analyse/sources/columns_private.h"
@@ -20,31 +20,31 @@ static void unite(struct range *range, struct range other)
 /* ---- numbers */
 
 /* The integers behind ts, te or dur. */
-static bool range_of_ticks(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                           struct range *range)
+static bool range_of_ticks(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                           uint32_t column, struct range *range)
 {
     double scale = (double)columns->scale;
     struct sta_column_stats stats;
     if (column == STA_LOGICAL_ts_ticks) {
-        *range = (struct range){(double)block->ts_min * scale, (double)block->ts_max * scale};
+        *range = (struct range){(double)row_group->ts_min * scale, (double)row_group->ts_max * scale};
         return true;
     }
     if (column == STA_LOGICAL_te_ticks) {
-        *range = (struct range){-INFINITY, (double)block->te_max * scale};
+        *range = (struct range){-INFINITY, (double)row_group->te_max * scale};
         return true;
     }
-    sta_block_stats(columns->snapshot, block, STA_COLUMN_DUR, &stats);
+    sta_row_group_stats(columns->snapshot, row_group, STA_COLUMN_DUR, &stats);
     *range = (struct range){(double)stats.min * scale, (double)stats.max * scale};
     return stats.bounded;
 }
 
 /* pid or tid, by the threads that are listed. */
-static bool range_of_id(const struct sta_columns *columns, const struct sta_block *block, bool tid,
+static bool range_of_id(const struct sta_columns *columns, const struct sta_row_group *row_group, bool tid,
                         struct range *range)
 {
     const struct sta_entities *entities = columns->entities;
     struct sta_column_stats stats;
-    sta_block_stats(columns->snapshot, block, STA_COLUMN_THREAD, &stats);
+    sta_row_group_stats(columns->snapshot, row_group, STA_COLUMN_THREAD, &stats);
     if (!stats.listed)
         return false;
     *range = no_value;
@@ -61,14 +61,14 @@ static bool range_of_id(const struct sta_columns *columns, const struct sta_bloc
 }
 
 /* Integers of an args key as they are stored. */
-static bool range_of_key(const struct sta_columns *columns, const struct sta_block *block, uint32_t key,
-                         struct range *range)
+static bool range_of_key(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                         uint32_t key, struct range *range)
 {
     struct sta_column_stats stats;
     *range = no_value;
     if (key == STA_NO_CODE)
         return true;
-    sta_block_stats(columns->snapshot, block, STA_COLUMN_ARGS + key, &stats);
+    sta_row_group_stats(columns->snapshot, row_group, STA_COLUMN_ARGS + key, &stats);
     if (stats.kind == STA_KIND_ABSENT)
         return true;
     *range = (struct range){(double)stats.min, (double)stats.max};
@@ -76,49 +76,49 @@ static bool range_of_key(const struct sta_columns *columns, const struct sta_blo
 }
 
 /* Positive integers of a key: what is not positive counts as missing. */
-static bool add_positives(const struct sta_columns *columns, const struct sta_block *block,
+static bool add_positives(const struct sta_columns *columns, const struct sta_row_group *row_group,
                           enum sta_positive which, struct range *range)
 {
     struct range stored;
-    if (!range_of_key(columns, block, columns->positives[which].key, &stored))
+    if (!range_of_key(columns, row_group, columns->positives[which].key, &stored))
         return false;
     if (stored.high >= 1)
         unite(range, (struct range){fmax(stored.low, 1), stored.high});
     return true;
 }
 
-static bool range_of_args(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                          struct range *range)
+static bool range_of_args(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                          uint32_t column, struct range *range)
 {
     const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
-    return source->kind == 0 && range_of_key(columns, block, source->key, range);
+    return source->kind == 0 && range_of_key(columns, row_group, source->key, range);
 }
 
-static bool range_of(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                     struct range *range)
+static bool range_of(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                     uint32_t column, struct range *range)
 {
     *range = no_value;
     switch (column) {
     case STA_LOGICAL_ts_ticks:
     case STA_LOGICAL_te_ticks:
     case STA_LOGICAL_dur_ticks:
-        return range_of_ticks(columns, block, column, range);
+        return range_of_ticks(columns, row_group, column, range);
     case STA_LOGICAL_pid:
     case STA_LOGICAL_tid:
-        return range_of_id(columns, block, column == STA_LOGICAL_tid, range);
+        return range_of_id(columns, row_group, column == STA_LOGICAL_tid, range);
     case STA_LOGICAL_size:
-        return add_positives(columns, block, STA_POSITIVE_size_sum, range) &&
-               add_positives(columns, block, STA_POSITIVE_ret, range);
+        return add_positives(columns, row_group, STA_POSITIVE_size_sum, range) &&
+               add_positives(columns, row_group, STA_POSITIVE_ret, range);
     case STA_LOGICAL_offset:
-        return add_positives(columns, block, STA_POSITIVE_offset, range);
+        return add_positives(columns, row_group, STA_POSITIVE_offset, range);
     case STA_LOGICAL_image_id:
-        return add_positives(columns, block, STA_POSITIVE_image_idx, range);
+        return add_positives(columns, row_group, STA_POSITIVE_image_idx, range);
     case STA_LOGICAL_step:
-        return add_positives(columns, block, STA_POSITIVE_step, range);
+        return add_positives(columns, row_group, STA_POSITIVE_step, range);
     case STA_LOGICAL_epoch:
-        return add_positives(columns, block, STA_POSITIVE_epoch, range);
+        return add_positives(columns, row_group, STA_POSITIVE_epoch, range);
     default:
-        return column >= STA_LOGICAL_ARGS && range_of_args(columns, block, column, range);
+        return column >= STA_LOGICAL_ARGS && range_of_args(columns, row_group, column, range);
     }
 }
 
@@ -145,13 +145,13 @@ static uint32_t in_ticks(const struct sta_columns *columns, uint32_t column, dou
     }
 }
 
-bool sta_columns_range(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                       double *low, double *high)
+bool sta_columns_range(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                       uint32_t column, double *low, double *high)
 {
     struct range range;
     double per_unit;
     uint32_t counted = in_ticks(columns, column, &per_unit);
-    bool known = range_of(columns, block, counted, &range);
+    bool known = range_of(columns, row_group, counted, &range);
     *low = range.low / per_unit;
     *high = range.high / per_unit;
     return known;
@@ -185,23 +185,23 @@ bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column,
     return source->kind == 0 && source->own == NULL;
 }
 
-bool sta_columns_codes(const struct sta_columns *columns, const struct sta_block *block, uint32_t column,
-                       struct sta_block_codes *codes)
+bool sta_columns_codes(const struct sta_columns *columns, const struct sta_row_group *row_group,
+                       uint32_t column, struct sta_row_group_codes *codes)
 {
     static const uint32_t zero; /* the label of the trace; or room for no code at all */
     struct sta_column_stats stats;
     uint32_t physical;
     if (column == STA_LOGICAL_trace) {
-        *codes = (struct sta_block_codes){.listed = &zero, .count = sta_dictionary_count(columns->trace)};
+        *codes = (struct sta_row_group_codes){.listed = &zero, .count = sta_dictionary_count(columns->trace)};
         return true;
     }
     if (!sta_columns_physical_of(columns, column, &physical))
         return false;
-    sta_block_stats(columns->snapshot, block, physical, &stats);
-    *codes = (struct sta_block_codes){.listed = stats.codes, .count = stats.code_count};
+    sta_row_group_stats(columns->snapshot, row_group, physical, &stats);
+    *codes = (struct sta_row_group_codes){.listed = stats.codes, .count = stats.code_count};
     codes->missing = stats.missing > 0;
     if (stats.kind == STA_KIND_ABSENT) {
-        *codes = (struct sta_block_codes){.listed = &zero, .missing = true};
+        *codes = (struct sta_row_group_codes){.listed = &zero, .missing = true};
         return true;
     }
     if (stats.listed)

@@ -138,10 +138,10 @@ static bool passes(const struct held_predicate *held, uint32_t code)
 }
 
 static bool text_ruled_out(struct sta_predicates *predicates, struct held_predicate *held,
-                           const struct sta_block *block)
+                           const struct sta_row_group *row_group)
 {
-    struct sta_block_codes codes;
-    if (held->useless || !sta_columns_codes(predicates->columns, block, held->column, &codes))
+    struct sta_row_group_codes codes;
+    if (held->useless || !sta_columns_codes(predicates->columns, row_group, held->column, &codes))
         return false;
     if (held->admitted == NULL)
         make_table(predicates, held);
@@ -159,20 +159,20 @@ static bool text_ruled_out(struct sta_predicates *predicates, struct held_predic
 /* ---- numbers */
 
 static bool range_ruled_out(const struct sta_predicates *predicates, const struct held_predicate *held,
-                            const struct sta_block *block)
+                            const struct sta_row_group *row_group)
 {
     double low, high;
-    return sta_columns_range(predicates->columns, block, held->column, &low, &high) &&
+    return sta_columns_range(predicates->columns, row_group, held->column, &low, &high) &&
            (low > high || low > held->of->high || high < held->of->low);
 }
 
-bool sta_predicates_rule_out(void *context, const struct sta_block *block)
+bool sta_predicates_rule_out(void *context, const struct sta_row_group *row_group)
 {
     struct sta_predicates *predicates = context;
     for (size_t i = 0; i < predicates->count; i++) {
         struct held_predicate *held = &predicates->items[i];
-        if (held->of->kind == STA_PREDICATE_RANGE ? range_ruled_out(predicates, held, block)
-                                                  : text_ruled_out(predicates, held, block))
+        if (held->of->kind == STA_PREDICATE_RANGE ? range_ruled_out(predicates, held, row_group)
+                                                  : text_ruled_out(predicates, held, row_group))
             return true;
     }
     return false;

@@ -20,7 +20,7 @@ void sta_predicates_add(struct sta_predicates *predicates, const struct sta_pred
                         uint32_t column);
 /** Whether no row of the row group can satisfy all of them.  @predicates: a struct sta_predicates *, so that
  * this is the skip of a struct sta_scan.  Context: one thread, before any sta_predicates_test. */
-bool sta_predicates_rule_out(void *predicates, const struct sta_block *block);
+bool sta_predicates_rule_out(void *predicates, const struct sta_row_group *row_group);
 /**
  * sta_predicates_test - clear the marks (by row, 0 or 1) of rows of the reader's row group that fail
  * @exact: set; whether the rows that keep their mark satisfy all predicates

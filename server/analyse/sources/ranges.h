@@ -16,10 +16,11 @@ struct sta_time_range {
 #define STA_ALL_TIME ((struct sta_time_range){INT64_MIN, INT64_MAX})
 
 /** Whether events of a row group may reach into the range. */
-static inline bool sta_time_range_meets(const struct sta_time_range *range, const struct sta_block *block)
+static inline bool sta_time_range_meets(const struct sta_time_range *range,
+                                        const struct sta_row_group *row_group)
 {
-    const bool ahead = block->ts_min >= range->to && range->to != INT64_MAX;
-    return !ahead && (block->te_max > range->from || block->ts_max >= range->from);
+    const bool ahead = row_group->ts_min >= range->to && range->to != INT64_MAX;
+    return !ahead && (row_group->te_max > range->from || row_group->ts_max >= range->from);
 }
 
 /**

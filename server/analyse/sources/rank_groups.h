@@ -24,7 +24,7 @@ struct sta_rank_groups {
 
 /**
  * sta_rank_groups_init - find the groups of all complete events of a snapshot, before any filter
- * Once for each snapshot it reads the blocks that hold args.ppid or a fork.
+ * Once for each snapshot it reads the row groups that hold args.ppid or a fork.
  * Return: 0, STA_ECORRUPT, STA_ECANCELLED, STA_ELIMIT, STA_EBUSY, STA_ENOMEM.
  */
 STA_MUSTCHECK int sta_rank_groups_init(struct sta_rank_groups *groups, const struct sta_snapshot *snapshot,

@@ -19,7 +19,7 @@
 
 /* What an event says of a process's parent, and where the event is. */
 struct claim {
-    const struct sta_block *block; /* NULL: none was made */
+    const struct sta_row_group *row_group; /* NULL: none was made */
     uint32_t row;
     uint32_t parent; /* STA_NO_PARENT: one without events */
     int64_t ts;
@@ -27,7 +27,7 @@ struct claim {
 
 enum claim_kind { CLAIM_STATED, CLAIM_FORKED, CLAIM_KINDS };
 
-/* Buffers of one worker for a block's columns, and the first claims it has seen. */
+/* Buffers of one worker for a row group's columns, and the first claims it has seen. */
 struct reader {
     int64_t *ts, *values;
     uint8_t *missing, *kinds;
@@ -46,7 +46,7 @@ struct search {
     uint32_t *first_of_host; /* by host code, one more for a missing host: processes of the host .. */
     uint32_t *end_of_host;   /* .. that have a pid */
     struct reader *readers;
-    uint32_t *blocks; /* the ones to read now */
+    uint32_t *row_groups; /* the ones to read now */
     struct sta_account *account;
 };
 
@@ -109,15 +109,15 @@ struct origin {
 static int find_origin(const struct search *search, const struct claim *claim, struct origin *origin,
                        struct sta_error *err)
 {
-    uint32_t codes[STA_BLOCK_ROWS];
+    uint32_t codes[STA_ROW_GROUP_ROWS];
     struct sta_column_values values = {.codes = codes};
-    const struct sta_block *block = claim->block;
+    const struct sta_row_group *row_group = claim->row_group;
     size_t count;
-    const struct sta_chunk *chunks = sta_snapshot_chunks(search->snapshot, block->segment, &count);
-    int rc = sta_block_read(search->snapshot, block, STA_COLUMN_CHUNK, &values, err);
+    const struct sta_chunk *chunks = sta_snapshot_chunks(search->snapshot, row_group->segment, &count);
+    int rc = sta_row_group_read(search->snapshot, row_group, STA_COLUMN_CHUNK, &values, err);
     const uint32_t chunk = rc == 0 && values.kind == STA_KIND_CODE ? codes[claim->row] : STA_NO_CODE;
-    *origin = (struct origin){
-        .path = "", .place = (uint64_t)block->segment << 32 | (block->index * STA_BLOCK_ROWS + claim->row)};
+    const uint32_t row = row_group->index * STA_ROW_GROUP_ROWS + claim->row;
+    *origin = (struct origin){.path = "", .place = (uint64_t)row_group->segment << 32 | row};
     if (chunk < count) {
         origin->path = sta_snapshot_source(search->snapshot, chunks[chunk].source)->path;
         origin->first_line = chunks[chunk].first_line;
@@ -142,9 +142,9 @@ static int break_tie(const struct search *search, const struct claim *a, const s
 static int offer(const struct search *search, struct claim *best, const struct claim *claim,
                  struct sta_error *err)
 {
-    bool before = claim->block != NULL && (best->block == NULL || claim->ts < best->ts);
+    bool before = claim->row_group != NULL && (best->row_group == NULL || claim->ts < best->ts);
     int rc = STA_OK;
-    if (claim->block != NULL && best->block != NULL && claim->ts == best->ts)
+    if (claim->row_group != NULL && best->row_group != NULL && claim->ts == best->ts)
         rc = break_tie(search, claim, best, &before, err);
     if (rc == 0 && before)
         *best = *claim;
@@ -203,7 +203,7 @@ static bool integer_at(const struct search *search, const struct sta_column_valu
     }
 }
 
-/* ---- reading a block */
+/* ---- reading a row group */
 
 static struct sta_column_values buffers_of(struct reader *reader, uint32_t *codes)
 {
@@ -214,23 +214,23 @@ static struct sta_column_values buffers_of(struct reader *reader, uint32_t *code
                                       .missing = reader->missing};
 }
 
-static int read_codes(const struct search *search, const struct sta_block *block, uint32_t column,
+static int read_codes(const struct search *search, const struct sta_row_group *row_group, uint32_t column,
                       uint32_t *codes, struct reader *reader, struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, codes);
-    int rc = sta_block_read(search->snapshot, block, column, &values, err);
+    int rc = sta_row_group_read(search->snapshot, row_group, column, &values, err);
     if (rc == 0 && values.kind == STA_KIND_ABSENT)
-        memset(codes, 0xff, block->rows * sizeof *codes);
+        memset(codes, 0xff, row_group->rows * sizeof *codes);
     return rc;
 }
 
-static int read_common(const struct search *search, const struct sta_block *block, struct reader *reader,
-                       struct sta_error *err)
+static int read_common(const struct search *search, const struct sta_row_group *row_group,
+                       struct reader *reader, struct sta_error *err)
 {
     struct sta_column_values ts = buffers_of(reader, NULL);
     ts.integers = reader->ts;
-    int rc = sta_block_read(search->snapshot, block, STA_COLUMN_TS, &ts, err);
-    return rc == 0 ? read_codes(search, block, STA_COLUMN_THREAD, reader->thread, reader, err) : rc;
+    int rc = sta_row_group_read(search->snapshot, row_group, STA_COLUMN_TS, &ts, err);
+    return rc == 0 ? read_codes(search, row_group, STA_COLUMN_THREAD, reader->thread, reader, err) : rc;
 }
 
 static uint32_t process_at(const struct search *search, const struct reader *reader, uint32_t row)
@@ -248,26 +248,27 @@ static uint32_t next_value(const struct sta_column_values *values, uint32_t row,
     return there != NULL ? (uint32_t)(there - values->missing) : rows;
 }
 
-static int read_stated(const struct search *search, const struct sta_block *block, struct reader *reader,
-                       struct sta_error *err)
+static int read_stated(const struct search *search, const struct sta_row_group *row_group,
+                       struct reader *reader, struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, reader->texts);
-    int rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ppid_key, &values, err);
+    int rc =
+        sta_row_group_read(search->snapshot, row_group, STA_COLUMN_ARGS + search->ppid_key, &values, err);
     bool is_known = false; /* who spoke */
     if (rc != 0 || values.kind == STA_KIND_ABSENT)
         return rc;
-    for (uint32_t row = next_value(&values, 0, block->rows); rc == 0 && row < block->rows;
-         row = next_value(&values, row + 1, block->rows)) {
+    for (uint32_t row = next_value(&values, 0, row_group->rows); rc == 0 && row < row_group->rows;
+         row = next_value(&values, row + 1, row_group->rows)) {
         int64_t pid;
         if (!integer_at(search, &values, search->ppid_key, row, &pid))
             continue;
         if (!is_known)
-            rc = read_common(search, block, reader, err);
+            rc = read_common(search, row_group, reader, err);
         if (rc != 0)
             return rc;
         is_known = true;
         uint32_t process = process_at(search, reader, row);
-        const struct claim claim = {block, row,
+        const struct claim claim = {row_group, row,
                                     find_process(search, search->entities->processes[process].host, pid),
                                     reader->ts[row]};
         rc = offer(search, &reader->claims[CLAIM_STATED][process], &claim, err);
@@ -283,35 +284,35 @@ static bool is_fork(const struct search *search, const struct reader *reader, ui
 }
 
 /* Rows of forks.  Return: how many. */
-static uint32_t find_forks(const struct search *search, const struct sta_block *block,
+static uint32_t find_forks(const struct search *search, const struct sta_row_group *row_group,
                            const struct reader *reader, uint32_t *rows)
 {
     uint32_t count = 0;
-    for (uint32_t row = 0; row < block->rows; row++)
+    for (uint32_t row = 0; row < row_group->rows; row++)
         if (is_fork(search, reader, row))
             rows[count++] = row;
     return count;
 }
 
-static int read_forks(const struct search *search, const struct sta_block *block, struct reader *reader,
-                      struct sta_error *err)
+static int read_forks(const struct search *search, const struct sta_row_group *row_group,
+                      struct reader *reader, struct sta_error *err)
 {
     struct sta_column_values values = buffers_of(reader, reader->texts);
-    int rc = read_codes(search, block, STA_COLUMN_NAME, reader->name, reader, err);
+    int rc = read_codes(search, row_group, STA_COLUMN_NAME, reader->name, reader, err);
     if (rc == 0)
-        rc = read_codes(search, block, STA_COLUMN_CAT, reader->cat, reader, err);
-    const uint32_t count = rc == 0 ? find_forks(search, block, reader, reader->forks) : 0;
+        rc = read_codes(search, row_group, STA_COLUMN_CAT, reader->cat, reader, err);
+    const uint32_t count = rc == 0 ? find_forks(search, row_group, reader, reader->forks) : 0;
     if (count == 0)
         return rc;
-    rc = read_common(search, block, reader, err);
+    rc = read_common(search, row_group, reader, err);
     if (rc == 0)
-        rc = sta_block_read(search->snapshot, block, STA_COLUMN_ARGS + search->ret_key, &values, err);
+        rc = sta_row_group_read(search->snapshot, row_group, STA_COLUMN_ARGS + search->ret_key, &values, err);
     for (uint32_t i = 0; rc == 0 && values.kind != STA_KIND_ABSENT && i < count; i++) {
         const uint32_t row = reader->forks[i];
         int64_t pid;
         if (!integer_at(search, &values, search->ret_key, row, &pid) || pid <= 0)
             continue;
-        const struct claim claim = {block, row, process_at(search, reader, row), reader->ts[row]};
+        const struct claim claim = {row_group, row, process_at(search, reader, row), reader->ts[row]};
         uint32_t child = find_process(search, search->entities->processes[claim.parent].host, pid);
         if (child != STA_NO_PARENT)
             rc = offer(search, &reader->claims[CLAIM_FORKED][child], &claim, err);
@@ -319,12 +320,12 @@ static int read_forks(const struct search *search, const struct sta_block *block
     return rc;
 }
 
-static bool may_state(const struct search *search, const struct sta_block *block)
+static bool may_state(const struct search *search, const struct sta_row_group *row_group)
 {
     struct sta_column_stats stats;
     if (search->ppid_key == STA_NO_CODE)
         return false;
-    sta_block_stats(search->snapshot, block, STA_COLUMN_ARGS + search->ppid_key, &stats);
+    sta_row_group_stats(search->snapshot, row_group, STA_COLUMN_ARGS + search->ppid_key, &stats);
     return stats.kind != STA_KIND_ABSENT;
 }
 
@@ -336,12 +337,12 @@ static bool lists(const struct sta_column_stats *stats, uint32_t code)
     return false;
 }
 
-static bool may_fork(const struct search *search, const struct sta_block *block)
+static bool may_fork(const struct search *search, const struct sta_row_group *row_group)
 {
     struct sta_column_stats stats;
     if (search->ret_key == STA_NO_CODE || search->posix_cat == STA_NO_CODE)
         return false;
-    sta_block_stats(search->snapshot, block, STA_COLUMN_NAME, &stats);
+    sta_row_group_stats(search->snapshot, row_group, STA_COLUMN_NAME, &stats);
     bool may = false;
     for (size_t i = 0; i < STA_COUNT_OF(search->fork_names); i++)
         may |=
@@ -349,17 +350,17 @@ static bool may_fork(const struct search *search, const struct sta_block *block)
     return may;
 }
 
-static int read_stated_block(void *context, unsigned worker, size_t number, struct sta_error *err)
+static int read_stated_row_group(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     const struct search *search = context;
-    return read_stated(search, sta_snapshot_block(search->snapshot, search->blocks[number]),
+    return read_stated(search, sta_snapshot_row_group(search->snapshot, search->row_groups[number]),
                        &search->readers[worker], err);
 }
 
-static int read_forks_block(void *context, unsigned worker, size_t number, struct sta_error *err)
+static int read_forks_row_group(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     const struct search *search = context;
-    return read_forks(search, sta_snapshot_block(search->snapshot, search->blocks[number]),
+    return read_forks(search, sta_snapshot_row_group(search->snapshot, search->row_groups[number]),
                       &search->readers[worker], err);
 }
 
@@ -374,12 +375,12 @@ static int reader_init(struct reader *reader, uint32_t processes, struct sta_acc
                        struct sta_error *err)
 {
     uint32_t **const codes[] = {&reader->texts, &reader->name, &reader->cat, &reader->thread, &reader->forks};
-    reader->ts = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->ts);
-    reader->values = sta_alloc_array(STA_BLOCK_ROWS, sizeof *reader->values);
-    reader->missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
-    reader->kinds = sta_alloc_array(STA_BLOCK_ROWS, 1);
+    reader->ts = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->ts);
+    reader->values = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->values);
+    reader->missing = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
+    reader->kinds = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
     for (size_t i = 0; i < STA_COUNT_OF(codes); i++)
-        *codes[i] = sta_alloc_array(STA_BLOCK_ROWS, sizeof **codes[i]);
+        *codes[i] = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof **codes[i]);
     for (int k = 0; k < CLAIM_KINDS; k++) {
         reader->claims[k] = sta_account_calloc(account, processes, sizeof *reader->claims[k], WHAT, err);
         if (reader->claims[k] == NULL)
@@ -414,9 +415,9 @@ static int search_init(struct search *search, const struct sta_snapshot *snapsho
     search->fork_names[2] = code_of(names, "clone");
     search->posix_cat = code_of(sta_tables_cats(search->tables), "posix");
     search->readers = sta_alloc_array(workers, sizeof *search->readers);
-    search->blocks =
-        sta_account_alloc(account, sta_snapshot_block_count(snapshot), sizeof *search->blocks, WHAT, err);
-    int rc = search->blocks != NULL ? index_hosts(search, err) : err->status;
+    search->row_groups = sta_account_alloc(account, sta_snapshot_row_group_count(snapshot),
+                                           sizeof *search->row_groups, WHAT, err);
+    int rc = search->row_groups != NULL ? index_hosts(search, err) : err->status;
     for (unsigned i = 0; i < workers && rc == 0; i++)
         rc = reader_init(&search->readers[i], search->entities->process_count, account, err);
     return rc;
@@ -427,7 +428,7 @@ static void search_fini(struct search *search, unsigned workers)
     for (unsigned i = 0; i < workers; i++)
         reader_fini(&search->readers[i], search->account);
     free(search->readers);
-    sta_account_free(search->account, search->blocks);
+    sta_account_free(search->account, search->row_groups);
     sta_account_free(search->account, search->first_of_host);
     sta_account_free(search->account, search->end_of_host);
 }
@@ -444,8 +445,8 @@ static uint32_t *settle(const struct search *search, unsigned workers, struct st
         for (unsigned w = 0; rc == 0 && w < workers; w++)
             for (int k = 0; rc == 0 && k < CLAIM_KINDS; k++)
                 rc = offer(search, &best[k], &search->readers[w].claims[k][p], err);
-        const struct claim *claim = &best[best[CLAIM_STATED].block != NULL ? CLAIM_STATED : CLAIM_FORKED];
-        parents[p] = claim->block != NULL ? claim->parent : STA_NO_PARENT;
+        const struct claim *claim = &best[best[CLAIM_STATED].row_group != NULL ? CLAIM_STATED : CLAIM_FORKED];
+        parents[p] = claim->row_group != NULL ? claim->parent : STA_NO_PARENT;
     }
     if (rc == 0)
         return parents;
@@ -460,18 +461,19 @@ static bool all_stated(const struct search *search, unsigned workers)
     for (uint32_t p = 0; p < search->entities->process_count && all; p++) {
         all = false;
         for (unsigned w = 0; w < workers; w++)
-            all |= search->readers[w].claims[CLAIM_STATED][p].block != NULL;
+            all |= search->readers[w].claims[CLAIM_STATED][p].row_group != NULL;
     }
     return all;
 }
 
-static int read_blocks(struct search *search, bool (*may)(const struct search *, const struct sta_block *),
-                       sta_task read, const struct sta_budget *budget, struct sta_error *err)
+static int read_row_groups(struct search *search,
+                           bool (*may)(const struct search *, const struct sta_row_group *), sta_task read,
+                           const struct sta_budget *budget, struct sta_error *err)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sta_snapshot_block_count(search->snapshot); i++)
-        if (may(search, sta_snapshot_block(search->snapshot, i)))
-            search->blocks[count++] = (uint32_t)i;
+    for (size_t i = 0; i < sta_snapshot_row_group_count(search->snapshot); i++)
+        if (may(search, sta_snapshot_row_group(search->snapshot, i)))
+            search->row_groups[count++] = (uint32_t)i;
     return sta_tasks_run(budget, count, read, search, err);
 }
 
@@ -485,9 +487,9 @@ int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budge
     struct search search;
     int rc = search_init(&search, snapshot, workers, budget->account, err);
     if (rc == 0)
-        rc = read_blocks(&search, may_state, read_stated_block, budget, err);
+        rc = read_row_groups(&search, may_state, read_stated_row_group, budget, err);
     if (rc == 0 && !all_stated(&search, workers))
-        rc = read_blocks(&search, may_fork, read_forks_block, budget, err);
+        rc = read_row_groups(&search, may_fork, read_forks_row_group, budget, err);
     uint32_t *found = rc == 0 ? settle(&search, workers, err) : NULL;
     if (found != NULL)
         *parents = sta_snapshot_keep_parents(snapshot, found);

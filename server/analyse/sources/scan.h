@@ -1,9 +1,9 @@
 /* scan.h - one parallel pass over the rows of a snapshot, for many accumulators at once (private to analyse).
  *
- * Each block that may matter is visited once, by some worker, which narrows its rows to the window and the
- * filter, classifies them, and shows them to every accumulator.  Accumulators keep one state per worker and
- * merge them after the pass; whatever they add must be associative and commutative, so that answers do not
- * depend on who saw which block. */
+ * Each row group that may matter is visited once, by some worker, which narrows its rows to the window and
+ * the filter, classifies them, and shows them to every accumulator.  Accumulators keep one state per worker
+ * and merge them after the pass; whatever they add must be associative and commutative, so that answers do
+ * not depend on who saw which row group. */
 #ifndef STA_ANALYSE_SOURCES_SCAN_H
 #define STA_ANALYSE_SOURCES_SCAN_H
 
@@ -15,10 +15,10 @@
 #include "analyse/sources/columns.h"
 #include "analyse/operators/ordered.h"
 
-/* The rows of one block, as an accumulator sees them. */
+/* The rows of one row group, as an accumulator sees them. */
 struct sta_scan_rows {
     struct sta_column_reader *reader; /* decodes what is asked for */
-    const struct sta_block *block;
+    const struct sta_row_group *row_group;
     const uint32_t *classes;  /* by row, of those selected; NULL when the scan has no classes */
     const uint32_t *selected; /* row numbers inside window and filter, ascending; NULL: all of them */
     uint32_t count;           /* of the selected rows, at least 1 */
@@ -49,9 +49,9 @@ struct sta_scan {
     /* Who wants the rows in order of time: `take` is shown a struct sta_scan_rows. */
     const struct sta_ordered_consumer *ordered;
     size_t ordered_count;
-    /** Whether a block may be left out beyond what window and filter rule out (sta_predicates_rule_out);
+    /** Whether a row group may be left out beyond what window and filter rule out (sta_predicates_rule_out);
      * NULL: none. */
-    bool (*skip)(void *context, const struct sta_block *block);
+    bool (*skip)(void *context, const struct sta_row_group *row_group);
     void *skip_context;
     size_t slice_rows; /* of the ordered consumers; 0: STA_SLICE_ROWS */
 };
@@ -61,23 +61,23 @@ struct sta_scan {
 STA_MUSTCHECK int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget,
                                struct sta_error *err);
 
-/* ---- the parts of a pass, for those who go through the blocks in an order of their own */
+/* ---- the parts of a pass, for those who go through the row groups in an order of their own */
 
-/** Numbers of the blocks that may matter, ascending, for at most sta_snapshot_block_count; *numbers:
+/** Numbers of the row groups that may matter, ascending, for at most sta_snapshot_row_group_count; *numbers:
  * free(). */
 size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers);
 
-struct sta_scan_visitor; /* one thread's view of a block after the other */
+struct sta_scan_visitor; /* one thread's view of a row group after the other */
 /** @filter: the program of the scan's filter, shared by visitors; NULL without one.  @scan: borrowed.
  * @budget: of the filter. */
 struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,
                                                  const struct sta_budget *budget);
 void sta_scan_visitor_destroy(struct sta_scan_visitor *visitor); /* NULL allowed */
-/** Its reader, for who goes to blocks without narrowing their rows. */
+/** Its reader, for who goes to row groups without narrowing their rows. */
 struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visitor);
-/** Goes to a block.  @rows: those inside window and filter, maybe none; theirs until the next visit.  Classes
- * only when there are rows. */
-STA_MUSTCHECK int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_block *block,
+/** Goes to a row group.  @rows: those inside window and filter, maybe none; theirs until the next visit.
+ * Classes only when there are rows. */
+STA_MUSTCHECK int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_row_group *row_group,
                                  struct sta_scan_rows *rows, struct sta_error *err);
 
 #endif

@@ -39,8 +39,8 @@ static void put_step(struct sta_buffer *out, const struct sta_query_step *step)
     sta_put_member_text(out, "detail", step->detail);
     sta_put_member_uint(out, "rows_in", step->rows_in);
     sta_put_member_uint(out, "rows_out", step->rows_out);
-    sta_put_member_uint(out, "blocks_read", step->blocks_read);
-    sta_put_member_uint(out, "blocks_skipped", step->blocks_skipped);
+    sta_put_member_uint(out, "blocks_read", step->row_groups_read);
+    sta_put_member_uint(out, "blocks_skipped", step->row_groups_skipped);
     sta_put_member_double(out, "seconds", (double)step->nanoseconds / 1e9);
     sta_put_member_uint(out, "memory", step->memory);
     sta_put_member_uint(out, "spilled", step->spilled);

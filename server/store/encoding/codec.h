@@ -1,6 +1,6 @@
-/* codec.h - up to STA_BLOCK_ROWS integers as few bytes ("a stream"), and back.
+/* codec.h - up to STA_ROW_GROUP_ROWS integers as few bytes ("a stream"), and back.
  *
- * Everything a column holds passes through here as int64: times, codes, the bits of doubles, presence.
+ * Everything a column holds passes through here as int64: times, codes, the bits of doubles, validity.
  * FORMAT.md "Streams" has the bytes. */
 #ifndef STA_STORE_CODEC_H
 #define STA_STORE_CODEC_H
@@ -11,13 +11,13 @@
 #include "store/disk.h"
 #include "store/store.h"
 
-/* For every value, the number of its row's name (or thread) among those of the block.  One more than the
+/* For every value, the number of its row's name (or thread) among those of the row group.  One more than the
  * limit: the rows without a name are a number of their own. */
 #define STA_KEYS_MAX (STA_KEYS_LIMIT + 1)
 struct sta_keys {
-    const uint16_t *index; /* NULL: not to be had in this block */
+    const uint16_t *index; /* NULL: not to be had in this row group */
     uint32_t count;
-    const uint16_t *rows; /* of names, when writing: how many rows of the block each key has */
+    const uint16_t *rows; /* of names, when writing: how many rows of the row group each key has */
 };
 struct sta_both_keys {
     struct sta_keys name, thread;
@@ -28,11 +28,11 @@ struct sta_both_keys {
 struct sta_encoder; /* working memory; one thread at a time */
 struct sta_distinct;
 
-/* What paid for a column lately, so that not every block tries everything.  Zeroed at first. */
+/* What paid for a column lately, so that not every row group tries everything.  Zeroed at first. */
 struct sta_encoding_plan {
     uint8_t transform; /* enum sta_transform */
     bool zstd;
-    uint8_t blocks_left; /* until it is made anew */
+    uint8_t row_groups_left; /* until it is made anew */
 };
 
 struct sta_range {
@@ -93,7 +93,7 @@ bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_
                      const struct sta_both_keys *keys, struct sta_range *range);
 /** The next @part values: STA_PACK_FRAME, fewer at the end. */
 bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values);
-/** All values of a stream; @values has room for STA_BLOCK_ROWS. */
+/** All values of a stream; @values has room for STA_ROW_GROUP_ROWS. */
 bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                        const struct sta_both_keys *keys, int64_t *values);
 /** The keys that a stream of sta_encode_key_stream made, and the value of each (room for STA_KEYS_MAX).

@@ -1,4 +1,4 @@
-/* column.h - one column of one block as a payload and its directory entry, and back. */
+/* column.h - one column of one row group as a payload and its directory entry, and back. */
 #ifndef STA_STORE_COLUMN_H
 #define STA_STORE_COLUMN_H
 
@@ -9,11 +9,11 @@
 #include "store/disk.h"
 #include "store/store.h"
 
-#define STA_LISTED_CODES 512 /* a block's distinct codes are listed up to so many */
+#define STA_LISTED_CODES 512 /* a row group's distinct codes are listed up to so many */
 
 /* ---- writing */
 
-/* The rows of a block.  kinds: per row 0 (no value) or 1 + enum sta_value_kind; NULL: an integer in every
+/* The rows of a row group.  kinds: per row 0 (no value) or 1 + enum sta_value_kind; NULL: an integer in every
  * row. */
 struct sta_column_rows {
     const int64_t *values;
@@ -22,7 +22,7 @@ struct sta_column_rows {
 };
 
 struct sta_column_plans {
-    struct sta_encoding_plan presence, kinds, values;
+    struct sta_encoding_plan validity, kinds, values;
 };
 
 /* Keys that a column (name, thread) is to others: how many, and how many rows each has. */
@@ -55,16 +55,16 @@ struct sta_scratch {
     unsigned char *payload; /* a copy of the one in work */
     size_t payload_capacity;
     bool short_of_memory; /* there was no room for it */
-    int64_t wide[STA_BLOCK_ROWS];
-    uint8_t validity[STA_BLOCK_ROWS];
-    uint16_t validity_of_name[STA_BLOCK_ROWS],
-        validity_of_thread[STA_BLOCK_ROWS]; /* keys of the rows that have a value */
-    /* Keys of the block looked at last: most columns of a scan need the same. */
+    int64_t wide[STA_ROW_GROUP_ROWS];
+    uint8_t validity[STA_ROW_GROUP_ROWS];
+    uint16_t validity_of_name[STA_ROW_GROUP_ROWS],
+        validity_of_thread[STA_ROW_GROUP_ROWS]; /* keys of the rows that have a value */
+    /* Keys of the row group looked at last: most columns of a scan need the same. */
     struct sta_cached_keys {
         uint64_t segment_serial; /* 0: none */
-        uint32_t block;
+        uint32_t row_group;
         uint32_t count;
-        uint16_t index[STA_BLOCK_ROWS];
+        uint16_t index[STA_ROW_GROUP_ROWS];
         uint32_t codes[STA_KEYS_MAX]; /* of each key; STA_NO_CODE of rows without a value */
     } name, thread;
 };

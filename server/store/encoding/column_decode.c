@@ -1,4 +1,4 @@
-/* column_decode.c - a payload back to the values of a block's rows.
+/* column_decode.c - a payload back to the values of a row group's rows.
  *
  * Values are held against the range or the codes that the (checksummed, checked) directory gives, so that
  * whoever uses them may index with them. */
@@ -44,13 +44,13 @@ unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size)
     if (size <= scratch->payload_capacity && scratch->payload != NULL)
         return scratch->payload;
     free(scratch->payload);
-    scratch->payload_capacity = STA_MAX(size, (size_t)STA_BLOCK_ROWS);
+    scratch->payload_capacity = STA_MAX(size, (size_t)STA_ROW_GROUP_ROWS);
     scratch->payload = sta_try_alloc(scratch->payload_capacity);
     scratch->short_of_memory = scratch->payload == NULL;
     return scratch->payload;
 }
 
-/* ---- presence */
+/* ---- validity */
 
 static bool valid_by_name(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows,
                           const struct sta_keys *name)
@@ -106,16 +106,16 @@ static bool get_presence(struct sta_scratch *scratch, struct sta_cursor *in, uin
     const unsigned char *mode = sta_get_bytes(in, 1);
     if (mode == NULL)
         return false;
-    switch ((enum sta_presence) * mode) {
-    case STA_PRESENCE_ALL:
+    switch ((enum sta_validity_encoding) * mode) {
+    case STA_VALIDITY_ALL:
         return validity == rows;
-    case STA_PRESENCE_BY_NAME:
+    case STA_VALIDITY_BY_NAME:
         return validity < rows && valid_by_name(scratch, in, rows, name) &&
                validity_as_stated(scratch, rows, validity);
-    case STA_PRESENCE_BITS:
+    case STA_VALIDITY_BITS:
         return validity < rows && valid_by_bits(scratch, in, rows) &&
                validity_as_stated(scratch, rows, validity);
-    case STA_PRESENCE_ROWS:
+    case STA_VALIDITY_ROWS:
         return validity < rows && valid_by_rows(scratch, in, rows, validity) &&
                validity_as_stated(scratch, rows, validity);
     default:

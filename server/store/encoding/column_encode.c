@@ -1,5 +1,5 @@
-/* column_encode.c - a block's column to a payload: which rows have a value, of which kinds, and the values
- * that are there. */
+/* column_encode.c - a row group's column to a payload: which rows have a value, of which kinds, and the
+ * values that are there. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -11,11 +11,11 @@
 struct sta_column_encoder {
     struct sta_encoder *encoder;
     struct sta_validity validity;
-    int64_t values[STA_BLOCK_ROWS];                        /* of the rows that have one */
-    int64_t side[STA_BLOCK_ROWS];                          /* kinds or presence, as a stream */
-    uint32_t narrow[STA_BLOCK_ROWS];                       /* of the stream in work */
-    uint16_t name[STA_BLOCK_ROWS], thread[STA_BLOCK_ROWS]; /* keys of the rows that have a value */
-    uint8_t named[STA_KEYS_MAX];                           /* of each name: whether its rows have a value */
+    int64_t values[STA_ROW_GROUP_ROWS];                            /* of the rows that have one */
+    int64_t side[STA_ROW_GROUP_ROWS];                              /* kinds or validity, as a stream */
+    uint32_t narrow[STA_ROW_GROUP_ROWS];                           /* of the stream in work */
+    uint16_t name[STA_ROW_GROUP_ROWS], thread[STA_ROW_GROUP_ROWS]; /* keys of the rows that have a value */
+    uint8_t named[STA_KEYS_MAX]; /* of each name: whether its rows have a value */
 };
 
 struct sta_column_encoder *sta_column_encoder_create(enum sta_effort effort)
@@ -33,7 +33,7 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder)
     free(encoder);
 }
 
-/* ---- presence */
+/* ---- validity */
 
 /* Whether all rows of a name have a value, or none.  @name: keys of the rows that have one. */
 static bool presence_follows_name(struct sta_column_encoder *encoder, const struct sta_keys *name)
@@ -60,7 +60,7 @@ static void put_named_bits(const struct sta_column_encoder *encoder, uint32_t co
     }
 }
 
-static uint32_t presence_bytes(const struct sta_validity *validity, int64_t *bytes)
+static uint32_t validity_bytes(const struct sta_validity *validity, int64_t *bytes)
 {
     uint32_t count = (validity->rows + 7) / 8;
     for (uint32_t i = 0; i < count; i++)
@@ -68,7 +68,7 @@ static uint32_t presence_bytes(const struct sta_validity *validity, int64_t *byt
     return count;
 }
 
-static uint32_t presence_rows(const struct sta_validity *validity, int64_t *numbers)
+static uint32_t validity_rows(const struct sta_validity *validity, int64_t *numbers)
 {
     uint32_t count = 0;
     for (uint32_t w = 0; count < validity->count; w++)
@@ -85,28 +85,28 @@ static unsigned put_side(struct sta_column_encoder *encoder, struct sta_encoding
 }
 
 /* @name: keys of the rows that have a value.  Return: the flags of the keys that decoding needs. */
-static unsigned put_presence(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
+static unsigned put_validity(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                              const struct sta_keys *name, struct sta_buffer *out)
 {
     const struct sta_validity *validity = &encoder->validity;
     if (validity->count == validity->rows) {
-        sta_put_char(out, STA_PRESENCE_ALL);
+        sta_put_char(out, STA_VALIDITY_ALL);
         return 0;
     }
     if (presence_follows_name(encoder, name)) {
-        sta_put_char(out, STA_PRESENCE_BY_NAME);
+        sta_put_char(out, STA_VALIDITY_BY_NAME);
         put_named_bits(encoder, name->count, out);
         return STA_ENTRY_NEEDS_NAME;
     }
     bool few = validity->count < validity->rows / 64;
-    uint32_t count = few ? presence_rows(validity, encoder->side) : presence_bytes(validity, encoder->side);
-    sta_put_char(out, few ? STA_PRESENCE_ROWS : STA_PRESENCE_BITS);
+    uint32_t count = few ? validity_rows(validity, encoder->side) : validity_bytes(validity, encoder->side);
+    sta_put_char(out, few ? STA_VALIDITY_ROWS : STA_VALIDITY_BITS);
     return put_side(encoder, plan, count, out);
 }
 
 /* ---- values */
 
-static void find_presence(struct sta_validity *validity, const struct sta_column_rows *rows)
+static void find_validity(struct sta_validity *validity, const struct sta_column_rows *rows)
 {
     if (rows->kinds != NULL)
         sta_validity_find(validity, rows->kinds, rows->count);
@@ -213,7 +213,7 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
     size_t start = out->size;
     if (made != NULL)
         made->count = 0;
-    find_presence(&encoder->validity, rows);
+    find_validity(&encoder->validity, rows);
     uint32_t validity = encoder->validity.count;
     if (validity == 0)
         return false;
@@ -222,7 +222,7 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
     struct sta_both_keys validity_keys = keys_of_validity(encoder, keys, sta_plan_needs(&plans->values));
     *entry = (struct sta_disk_entry){.kind = (uint8_t)kind_of(&encoder->validity, rows),
                                      .missing = rows->count - validity};
-    unsigned flags = put_presence(encoder, &plans->presence, &validity_keys.name, out);
+    unsigned flags = put_validity(encoder, &plans->validity, &validity_keys.name, out);
     if (entry->kind == STA_KIND_MIXED)
         put_kinds(encoder, &plans->kinds, rows, entry, out);
     struct sta_values values =

@@ -12,7 +12,7 @@
 #include "store/encoding/codec.h"
 #include "store/encoding/kernels.h"
 
-#define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
+#define FRAMES (STA_ROW_GROUP_ROWS / STA_PACK_FRAME)
 
 struct head {
     enum sta_transform transform;
@@ -24,7 +24,7 @@ struct head {
 
 struct sta_decoder {
     ZSTD_DCtx *zstd;
-    unsigned char buffer[STA_BLOCK_ROWS * 8]; /* planes that were compressed */
+    unsigned char buffer[STA_ROW_GROUP_ROWS * 8]; /* planes that were compressed */
     int64_t table[STA_KEYS_MAX];
     /* The stream being read. */
     struct head head;
@@ -202,7 +202,7 @@ bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_
                      const struct sta_both_keys *keys, struct sta_range *range)
 {
     struct head *head = &decoder->head;
-    STA_ASSERT(count > 0 && count <= STA_BLOCK_ROWS);
+    STA_ASSERT(count > 0 && count <= STA_ROW_GROUP_ROWS);
     if (!get_head(decoder, in, head))
         return false;
     decoder->in = in;

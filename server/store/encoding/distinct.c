@@ -87,7 +87,7 @@ static bool find_by_hash(struct sta_distinct *distinct, const struct sta_values 
 bool sta_distinct_find(struct sta_distinct *distinct, const struct sta_values *values, uint32_t limit)
 {
     uint64_t range = (uint64_t)values->range.max - (uint64_t)values->range.min;
-    STA_ASSERT(limit <= STA_KEYS_LIMIT && values->count <= STA_BLOCK_ROWS);
+    STA_ASSERT(limit <= STA_KEYS_LIMIT && values->count <= STA_ROW_GROUP_ROWS);
     distinct->count = 0;
     return values->narrow != NULL && range < STA_DISTINCT_SLOTS
                ? find_directly(distinct, values, (uint32_t)range + 1, limit)

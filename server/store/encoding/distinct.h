@@ -1,4 +1,4 @@
-/* distinct.h - the distinct values of one block, and each value's place among them. */
+/* distinct.h - the distinct values of one row group, and each value's place among them. */
 #ifndef STA_STORE_DISTINCT_H
 #define STA_STORE_DISTINCT_H
 
@@ -12,8 +12,8 @@
 
 struct sta_distinct {
     uint32_t count;
-    int64_t values[STA_KEYS_LIMIT]; /* ascending */
-    uint16_t index[STA_BLOCK_ROWS]; /* of each value looked at: its place in `values` */
+    int64_t values[STA_KEYS_LIMIT];     /* ascending */
+    uint16_t index[STA_ROW_GROUP_ROWS]; /* of each value looked at: its place in `values` */
     /* private */
     uint16_t place[STA_DISTINCT_SLOTS]; /* by value - min; by provisional place */
     struct {

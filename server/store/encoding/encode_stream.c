@@ -1,11 +1,11 @@
 /* encode_stream.c - integers to streams.
  *
  * DESIGN: a transform turns values into residuals that are small or few; a layout writes the residuals.
- * Trying all pairs costs several times what writing one does, so the first of some blocks is tried (on its
- * first rows) and the winner kept as the column's plan for the next blocks.  zstd costs more than all else,
- * here and again at each read: it must save two thirds of residuals of one byte, half of those of two, less
- * of wider ones, whose upper planes are nearly empty and quickly done.  A thorough encoder tries all pairs on
- * all rows of each block, and takes zstd where it saves a fifth. */
+ * Trying all pairs costs several times what writing one does, so the first of some row groups is tried (on
+ * its first rows) and the winner kept as the column's plan for the next row groups.  zstd costs more than all
+ * else, here and again at each read: it must save two thirds of residuals of one byte, half of those of two,
+ * less of wider ones, whose upper planes are nearly empty and quickly done.  A thorough encoder tries all
+ * pairs on all rows of each row group, and takes zstd where it saves a fifth. */
 #include "store/encoding/codec.h"
 
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 #include "store/encoding/distinct.h"
 #include "store/encoding/kernels.h"
 
-#define PLAN_BLOCKS 32   /* a plan serves so many blocks */
-#define SAMPLE_ROWS 4096 /* .. and is made from so many rows */
-#define THOROUGH_LEVEL 3 /* of zstd */
-#define NAME_TRIAL 512   /* rows that decide early against a table by name */
+#define PLAN_ROW_GROUPS 32 /* a plan serves so many row groups */
+#define SAMPLE_ROWS 4096   /* .. and is made from so many rows */
+#define THOROUGH_LEVEL 3   /* of zstd */
+#define NAME_TRIAL 512     /* rows that decide early against a table by name */
 #define DICTIONARY_LIMIT 1024
 #define ZSTD_LEVEL (-1)
-#define FRAMES (STA_BLOCK_ROWS / STA_PACK_FRAME)
+#define FRAMES (STA_ROW_GROUP_ROWS / STA_PACK_FRAME)
 
 /* A stream about to be written. */
 struct candidate {
@@ -43,12 +43,12 @@ struct sta_encoder {
     bool thorough;
     ZSTD_CCtx *zstd;
     union numbers {
-        uint32_t narrow[STA_BLOCK_ROWS];
-        uint64_t wide[STA_BLOCK_ROWS];
+        uint32_t narrow[STA_ROW_GROUP_ROWS];
+        uint64_t wide[STA_ROW_GROUP_ROWS];
     } residuals, words;
-    uint32_t sample[STA_BLOCK_ROWS];
-    unsigned char planes[STA_BLOCK_ROWS * 8];
-    unsigned char compressed[ZSTD_COMPRESSBOUND(STA_BLOCK_ROWS * 8)];
+    uint32_t sample[STA_ROW_GROUP_ROWS];
+    unsigned char planes[STA_ROW_GROUP_ROWS * 8];
+    unsigned char compressed[ZSTD_COMPRESSBOUND(STA_ROW_GROUP_ROWS * 8)];
     int64_t table[STA_KEYS_MAX];
     int64_t last[STA_KEYS_MAX];
     uint8_t seen[STA_KEYS_MAX];
@@ -397,7 +397,7 @@ static size_t make_plan(struct sta_encoder *encoder, struct sta_encoding_plan *p
                         const struct candidate *whole)
 {
     size_t best = 0, best_bytes = SIZE_MAX;
-    const uint32_t rows = encoder->thorough ? STA_BLOCK_ROWS : SAMPLE_ROWS;
+    const uint32_t rows = encoder->thorough ? STA_ROW_GROUP_ROWS : SAMPLE_ROWS;
     struct sta_values sample =
         sta_values_of(whole->values->wide, STA_MIN(whole->values->count, rows), encoder->sample);
     struct candidate candidate = {.values = &sample, .keys = whole->keys};
@@ -414,7 +414,7 @@ static size_t make_plan(struct sta_encoder *encoder, struct sta_encoding_plan *p
             break;
     }
     plan->transform = (uint8_t)transforms[best].transform;
-    plan->blocks_left = encoder->thorough ? 1 : PLAN_BLOCKS;
+    plan->row_groups_left = encoder->thorough ? 1 : PLAN_ROW_GROUPS;
     return best;
 }
 
@@ -430,8 +430,8 @@ static size_t planned(const struct sta_encoding_plan *plan)
 
 unsigned sta_plan_needs(const struct sta_encoding_plan *plan)
 {
-    return plan->blocks_left == 0 ? STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD
-                                  : transforms[planned(plan)].needs;
+    return plan->row_groups_left == 0 ? STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD
+                                      : transforms[planned(plan)].needs;
 }
 
 static void put_constant(struct sta_encoder *encoder, struct candidate *candidate, struct sta_buffer *out)
@@ -445,17 +445,17 @@ unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_encoding_plan
                            const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out)
 {
-    STA_ASSERT(values->count > 0 && values->count <= STA_BLOCK_ROWS);
+    STA_ASSERT(values->count > 0 && values->count <= STA_ROW_GROUP_ROWS);
     struct candidate candidate = {.values = values, .keys = keys};
     if (values->range.min == values->range.max) {
         put_constant(encoder, &candidate, out);
         return 0;
     }
-    bool fresh = plan->blocks_left == 0;
+    bool fresh = plan->row_groups_left == 0;
     size_t number = fresh ? make_plan(encoder, plan, &candidate) : planned(plan);
-    plan->blocks_left--;
+    plan->row_groups_left--;
     if (!make_candidate(encoder, &candidate, number)) {
-        plan->blocks_left = 0; /* the next block looks again */
+        plan->row_groups_left = 0; /* the next row group looks again */
         number = NUMBER_OF_PLAIN;
         make_candidate(encoder, &candidate, number);
     }
@@ -477,12 +477,12 @@ const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, st
     }
     use_places(encoder, &candidate);
     make_words(encoder, &candidate);
-    if (plan->blocks_left == 0) {
+    if (plan->row_groups_left == 0) {
         plan->transform = STA_TRANSFORM_DICTIONARY;
         plan->zstd = score_of(encoder, &candidate).zstd;
-        plan->blocks_left = encoder->thorough ? 1 : PLAN_BLOCKS;
+        plan->row_groups_left = encoder->thorough ? 1 : PLAN_ROW_GROUPS;
     }
-    plan->blocks_left--;
+    plan->row_groups_left--;
     put_stream(encoder, &candidate, plan->zstd, out);
     return &encoder->distinct;
 }

@@ -7,9 +7,9 @@
 
 struct sta_validity {
     uint32_t rows;
-    uint32_t count;                     /* of the rows that have a value */
-    uint8_t kind;                       /* of all values; 0: they differ in kind, or there are none */
-    uint32_t bits[STA_BLOCK_ROWS / 32]; /* a bit per row, low bits first */
+    uint32_t count;                         /* of the rows that have a value */
+    uint8_t kind;                           /* of all values; 0: they differ in kind, or there are none */
+    uint32_t bits[STA_ROW_GROUP_ROWS / 32]; /* a bit per row, low bits first */
 };
 
 /** @kinds: per row 0 (no value) or a kind. */

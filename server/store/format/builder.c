@@ -1,7 +1,7 @@
 /* builder.c - sorted rows, encoded as the bytes of one segment.
  *
- * DESIGN: whoever has the rows puts one column after the other into a dense array, which is encoded block by
- * block.  Columns follow each other in the file, so that a scan of a few reads few pages. */
+ * DESIGN: whoever has the rows puts one column after the other into a dense array, which is encoded row group
+ * by row group.  Columns follow each other in the file, so that a scan of a few reads few pages. */
 #include "store/format/builder.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void sta_builder_destroy(struct sta_segment_builder *builder)
     free(builder->entries);
     free(builder->name.made);
     free(builder->thread.made);
-    free(builder->blocks);
+    free(builder->row_groups);
     free(builder->validity);
     free(builder->chunks);
     free(builder->parts);
@@ -74,19 +74,20 @@ static int reserve_rows(struct sta_segment_builder *builder, uint32_t rows, stru
     return STA_OK;
 }
 
-static void reserve_blocks(struct sta_segment_builder *builder)
+static void reserve_row_groups(struct sta_segment_builder *builder)
 {
-    builder->block_count = (builder->rows + STA_BLOCK_ROWS - 1) / STA_BLOCK_ROWS;
-    if (builder->block_count <= builder->block_capacity)
+    builder->row_group_count = (builder->rows + STA_ROW_GROUP_ROWS - 1) / STA_ROW_GROUP_ROWS;
+    if (builder->row_group_count <= builder->row_group_capacity)
         return;
-    builder->block_capacity = builder->block_count;
-    builder->blocks = sta_realloc_array(builder->blocks, builder->block_capacity, sizeof *builder->blocks);
+    builder->row_group_capacity = builder->row_group_count;
+    builder->row_groups =
+        sta_realloc_array(builder->row_groups, builder->row_group_capacity, sizeof *builder->row_groups);
     builder->validity =
-        sta_realloc_array(builder->validity, builder->block_capacity, sizeof *builder->validity);
+        sta_realloc_array(builder->validity, builder->row_group_capacity, sizeof *builder->validity);
     builder->name.made =
-        sta_realloc_array(builder->name.made, builder->block_capacity, sizeof *builder->name.made);
+        sta_realloc_array(builder->name.made, builder->row_group_capacity, sizeof *builder->name.made);
     builder->thread.made =
-        sta_realloc_array(builder->thread.made, builder->block_capacity, sizeof *builder->thread.made);
+        sta_realloc_array(builder->thread.made, builder->row_group_capacity, sizeof *builder->thread.made);
 }
 
 static struct sta_column_plans *plans_of(struct sta_segment_builder *builder, uint32_t column)
@@ -99,33 +100,34 @@ static struct sta_column_plans *plans_of(struct sta_segment_builder *builder, ui
 
 /* ---- columns */
 
-static struct sta_keys keys_of_block(const struct sta_key_column *column, uint32_t block)
+static struct sta_keys keys_of_row_group(const struct sta_key_column *column, uint32_t row_group)
 {
-    const struct sta_made_keys *made = &column->made[block];
+    const struct sta_made_keys *made = &column->made[row_group];
     if (made->count == 0)
         return (struct sta_keys){0};
-    return (struct sta_keys){column->index + (size_t)block * STA_BLOCK_ROWS, made->count, made->rows};
+    return (struct sta_keys){column->index + (size_t)row_group * STA_ROW_GROUP_ROWS, made->count, made->rows};
 }
 
-static uint32_t rows_of_block(const struct sta_segment_builder *builder, uint32_t block)
+static uint32_t rows_of_row_group(const struct sta_segment_builder *builder, uint32_t row_group)
 {
-    return STA_MIN(builder->rows - block * STA_BLOCK_ROWS, (uint32_t)STA_BLOCK_ROWS);
+    return STA_MIN(builder->rows - row_group * STA_ROW_GROUP_ROWS, (uint32_t)STA_ROW_GROUP_ROWS);
 }
 
-/* Encodes one block of a column.  @kinds: NULL, or of every row; @made: NULL, or where its keys go. */
-static void encode_block(struct sta_segment_builder *builder, uint32_t column, uint32_t block,
-                         const int64_t *values, const uint8_t *kinds, struct sta_key_column *made)
+/* Encodes one row group of a column.  @kinds: NULL, or of every row; @made: NULL, or where its keys go. */
+static void encode_row_group(struct sta_segment_builder *builder, uint32_t column, uint32_t row_group,
+                             const int64_t *values, const uint8_t *kinds, struct sta_key_column *made)
 {
-    size_t at = (size_t)block * STA_BLOCK_ROWS;
-    struct sta_column_rows rows = {values + at, kinds ? kinds + at : NULL, rows_of_block(builder, block)};
+    size_t at = (size_t)row_group * STA_ROW_GROUP_ROWS;
+    struct sta_column_rows rows = {values + at, kinds ? kinds + at : NULL,
+                                   rows_of_row_group(builder, row_group)};
     struct sta_both_keys keys = {0};
     if (made == NULL)
-        keys = (struct sta_both_keys){keys_of_block(&builder->name, block),
-                                      keys_of_block(&builder->thread, block)};
-    struct sta_made_entry added = {.block = block};
+        keys = (struct sta_both_keys){keys_of_row_group(&builder->name, row_group),
+                                      keys_of_row_group(&builder->thread, row_group)};
+    struct sta_made_entry added = {.row_group = row_group};
     size_t payload_at = builder->out.size, first_code = builder->codes.size / sizeof(uint32_t);
     if (!sta_encode_column(builder->encoder, plans_of(builder, column), &rows, &keys,
-                           made ? made->index + at : NULL, made ? &made->made[block] : NULL, &added.entry,
+                           made ? made->index + at : NULL, made ? &made->made[row_group] : NULL, &added.entry,
                            &builder->codes, &builder->out))
         return;
     added.entry.column = column;
@@ -138,17 +140,17 @@ static void encode_block(struct sta_segment_builder *builder, uint32_t column, u
 static void encode_column(struct sta_segment_builder *builder, uint32_t column, const int64_t *values,
                           const uint8_t *kinds, struct sta_key_column *made)
 {
-    for (uint32_t b = 0; b < builder->block_count; b++)
-        encode_block(builder, column, b, values, kinds, made);
+    for (uint32_t b = 0; b < builder->row_group_count; b++)
+        encode_row_group(builder, column, b, values, kinds, made);
 }
 
-static struct sta_disk_block block_of(const int64_t *ts, const int64_t *dur, uint32_t rows)
+static struct sta_disk_row_group row_group_of(const int64_t *ts, const int64_t *dur, uint32_t rows)
 {
-    struct sta_disk_block block = {
+    struct sta_disk_row_group row_group = {
         .rows = rows, .ts_min = ts[0], .ts_max = ts[rows - 1], .te_max = INT64_MIN};
     for (uint32_t i = 0; i < rows; i++)
-        block.te_max = STA_MAX(block.te_max, ts[i] + dur[i]);
-    return block;
+        row_group.te_max = STA_MAX(row_group.te_max, ts[i] + dur[i]);
+    return row_group;
 }
 
 /* The values of a column, and kinds of each. */
@@ -157,7 +159,7 @@ static int put(struct sta_segment_builder *builder, const struct sta_builder_row
 {
     const struct sta_builder_column to = {.values = column == STA_COLUMN_TS ? builder->ts : builder->values,
                                           .kinds = builder->kinds,
-                                          .blocks = builder->validity};
+                                          .row_groups = builder->validity};
     return rows->put(rows->context, column, &to, err);
 }
 
@@ -169,9 +171,10 @@ static int encode_times(struct sta_segment_builder *builder, const struct sta_bu
         status = put(builder, rows, STA_COLUMN_DUR, err);
     if (status != STA_OK)
         return status;
-    for (uint32_t b = 0; b < builder->block_count; b++) {
-        size_t at = (size_t)b * STA_BLOCK_ROWS;
-        builder->blocks[b] = block_of(builder->ts + at, builder->values + at, rows_of_block(builder, b));
+    for (uint32_t b = 0; b < builder->row_group_count; b++) {
+        size_t at = (size_t)b * STA_ROW_GROUP_ROWS;
+        builder->row_groups[b] =
+            row_group_of(builder->ts + at, builder->values + at, rows_of_row_group(builder, b));
     }
     encode_column(builder, STA_COLUMN_DUR, builder->values, NULL, NULL);
     encode_column(builder, STA_COLUMN_TS, builder->ts, NULL, NULL);
@@ -214,22 +217,22 @@ static int encode_codes(struct sta_segment_builder *builder, const struct sta_bu
     return STA_OK;
 }
 
-/* Only blocks in which a key occurs are looked at, so that thousands of rare keys stay cheap. */
+/* Only row groups in which a key occurs are looked at, so that thousands of rare keys stay cheap. */
 static int encode_args(struct sta_segment_builder *builder, const struct sta_builder_rows *rows,
                        struct sta_error *err)
 {
     memset(builder->kinds, 0, builder->rows);
     for (size_t i = 0; i < rows->key_count; i++) {
         uint32_t column = STA_COLUMN_ARGS + rows->keys[i];
-        memset(builder->validity, 0, builder->block_count * sizeof *builder->validity);
+        memset(builder->validity, 0, builder->row_group_count * sizeof *builder->validity);
         int status = put(builder, rows, column, err);
         if (status != STA_OK)
             return status;
-        for (uint32_t b = 0; b < builder->block_count; b++) {
+        for (uint32_t b = 0; b < builder->row_group_count; b++) {
             if (!builder->validity[b])
                 continue;
-            encode_block(builder, column, b, builder->values, builder->kinds, NULL);
-            memset(builder->kinds + (size_t)b * STA_BLOCK_ROWS, 0, rows_of_block(builder, b));
+            encode_row_group(builder, column, b, builder->values, builder->kinds, NULL);
+            memset(builder->kinds + (size_t)b * STA_ROW_GROUP_ROWS, 0, rows_of_row_group(builder, b));
         }
     }
     return STA_OK;
@@ -275,7 +278,7 @@ int sta_builder_encode(struct sta_segment_builder *builder, const struct sta_bui
     if (status != STA_OK)
         return status;
     begin(builder, rows);
-    reserve_blocks(builder);
+    reserve_row_groups(builder);
     status = encode_columns(builder, rows, &used_threads, err);
     sta_put(&builder->used, used_threads.data, used_threads.size);
     if (status == STA_OK && (used_threads.failed || !sta_builder_put_directory(builder, rows)))

@@ -33,8 +33,8 @@ STA_MUSTCHECK int sta_builder_build(struct sta_segment_builder *builder, struct 
 /* Where a column goes, by place of the row in the segment. */
 struct sta_builder_column {
     int64_t *values;
-    uint8_t *kinds;  /* 0 (no value) or 1 + enum sta_value_kind; not of times */
-    uint8_t *blocks; /* of args keys: set where the block has a value */
+    uint8_t *kinds;      /* 0 (no value) or 1 + enum sta_value_kind; not of times */
+    uint8_t *row_groups; /* of args keys: set where the row group has a value */
 };
 
 /* Rows in the order in which they lie in the segment, a column at a time. */

@@ -131,13 +131,13 @@ static void scatter_part(const struct sta_segment_builder *builder, const struct
     const uint32_t *position = builder->order.position + part->first_row;
     int64_t *values = to->values;
     uint8_t *kinds = to->kinds;
-    uint8_t *blocks = to->blocks;
+    uint8_t *row_groups = to->row_groups;
     for (uint32_t i = 0; i < column.count; i++) {
         uint32_t at = position[column.rows[i]];
         enum sta_value_kind kind = column.kinds[i];
         values[at] = kind == STA_VALUE_TEXT ? (int64_t)column.values[i].code : column.values[i].integer;
         kinds[at] = (uint8_t)(1 + kind);
-        blocks[at / STA_BLOCK_ROWS] = 1; /* no count: each would wait for the one before */
+        row_groups[at / STA_ROW_GROUP_ROWS] = 1; /* no count: each would wait for the one before */
     }
 }
 

@@ -4,25 +4,25 @@
 #include <xxhash.h>
 #include "store/format/builder_private.h"
 
-static int by_block(const void *a, const void *b)
+static int by_row_group(const void *a, const void *b)
 {
     const struct sta_made_entry *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
+    if (x->row_group != y->row_group)
+        return x->row_group < y->row_group ? -1 : 1;
     return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
 }
 
 static void put_lists(struct sta_segment_builder *builder, const struct sta_builder_rows *rows)
 {
     struct sta_buffer *out = &builder->out;
-    qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_block);
-    for (uint32_t b = 0, e = 0; b < builder->block_count; b++) {
-        builder->blocks[b].first_entry = e;
-        while (e < builder->entry_count && builder->entries[e].block == b)
+    qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_row_group);
+    for (uint32_t b = 0, e = 0; b < builder->row_group_count; b++) {
+        builder->row_groups[b].first_entry = e;
+        while (e < builder->entry_count && builder->entries[e].row_group == b)
             e++;
-        builder->blocks[b].entry_count = e - builder->blocks[b].first_entry;
+        builder->row_groups[b].entry_count = e - builder->row_groups[b].first_entry;
     }
-    sta_put(out, builder->blocks, builder->block_count * sizeof *builder->blocks);
+    sta_put(out, builder->row_groups, builder->row_group_count * sizeof *builder->row_groups);
     for (size_t e = 0; e < builder->entry_count; e++)
         sta_put(out, &builder->entries[e].entry, sizeof builder->entries[e].entry);
     sta_put(out, rows->chunks, rows->chunk_count * sizeof *rows->chunks);
@@ -41,7 +41,7 @@ static void put_header(struct sta_segment_builder *builder, const struct sta_bui
         .directory_at = directory_at,
         .directory_size = out->size - directory_at,
         .rows = builder->rows,
-        .block_count = builder->block_count,
+        .row_group_count = builder->row_group_count,
         .entry_count = (uint32_t)builder->entry_count,
         .code_count = (uint32_t)(builder->codes.size / sizeof(uint32_t)),
         .chunk_count = (uint32_t)rows->chunk_count,

@@ -9,7 +9,7 @@
 #include "store/format/row_order.h"
 
 struct sta_made_entry {
-    uint32_t block;
+    uint32_t row_group;
     struct sta_disk_entry entry;
 };
 
@@ -23,7 +23,7 @@ struct sta_args_part {
 /* Keys that the name (thread) column gives to others. */
 struct sta_key_column {
     uint16_t *index;            /* by position */
-    struct sta_made_keys *made; /* by block */
+    struct sta_made_keys *made; /* by row group */
 };
 
 struct sta_segment_builder {
@@ -35,13 +35,13 @@ struct sta_segment_builder {
     size_t entry_count, entry_capacity;
 
     /* of the segment in work */
-    uint32_t rows, row_capacity, block_count, block_capacity;
+    uint32_t rows, row_capacity, row_group_count, row_group_capacity;
     uint32_t ticks_per_us;
     int64_t *ts, *values; /* ts, and one other column, by position */
     uint8_t *kinds;       /* 0, or 1 + enum sta_value_kind; all 0 between args columns */
     struct sta_key_column name, thread;
-    struct sta_disk_block *blocks;
-    uint8_t *validity; /* by block: whether it has values of the args key */
+    struct sta_disk_row_group *row_groups;
+    uint8_t *validity; /* by row group: whether it has values of the args key */
     uint8_t *flags;    /* used codes */
     size_t flag_capacity;
 

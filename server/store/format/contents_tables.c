@@ -26,7 +26,7 @@ struct pieces {
     _Atomic uint32_t next;
 };
 
-static size_t size_of_block(size_t length)
+static size_t size_of_row_group(size_t length)
 {
     size_t size = length + 1;
     for (size_t rest = length >> 7; rest > 0; rest >>= 7)
@@ -38,7 +38,7 @@ static size_t measure_piece(const struct pieces *pieces, uint32_t first, uint32_
 {
     size_t size = 0;
     for (uint32_t code = first; code < end; code++)
-        size += size_of_block(sta_dictionary_text(pieces->dictionary, code).length);
+        size += size_of_row_group(sta_dictionary_text(pieces->dictionary, code).length);
     return size;
 }
 

@@ -1,8 +1,8 @@
 /* segment.c - what FORMAT.md "Segments" says, checked in full before anything is believed.
  *
  * DESIGN: attach checks the header, the directory's checksum and then every count, offset and code of it, so
- * that reading a block needs to check only that block's payload: its checksum, and its values against the
- * entry's range. */
+ * that reading a row group needs to check only that row group's payload: its checksum, and its values against
+ * the entry's range. */
 #include "store/format/segment.h"
 
 #include <stdatomic.h>
@@ -33,14 +33,14 @@ static int check_header(const struct sta_segment *segment, struct sta_error *err
     if (header->version > STA_DISK_VERSION || header->features != 0)
         return sta_fail(err, STA_ENEWER, "the segment is of format %u, newer than this program's %u",
                         header->version, STA_DISK_VERSION);
-    uint64_t size = header->block_count * sizeof(struct sta_disk_block) +
+    uint64_t size = header->row_group_count * sizeof(struct sta_disk_row_group) +
                     header->entry_count * sizeof(struct sta_disk_entry) +
                     header->chunk_count * sizeof(struct sta_disk_chunk) +
                     header->code_count * sizeof(uint32_t) + header->used_size;
     if (header->file_size != segment->size || header->directory_at % 8 != 0 ||
         header->directory_at < sizeof *header || header->directory_at > segment->size ||
         header->directory_size != segment->size - header->directory_at || header->directory_size != size ||
-        header->block_count == 0 || (header->ticks_per_us != 1 && header->ticks_per_us != 1000))
+        header->row_group_count == 0 || (header->ticks_per_us != 1 && header->ticks_per_us != 1000))
         return damaged(err, "header");
     return STA_OK;
 }
@@ -48,8 +48,8 @@ static int check_header(const struct sta_segment *segment, struct sta_error *err
 static void find_tables(struct sta_segment *segment)
 {
     const unsigned char *at = segment->directory;
-    segment->blocks = (const void *)at;
-    at += segment->header.block_count * sizeof *segment->blocks;
+    segment->row_groups = (const void *)at;
+    at += segment->header.row_group_count * sizeof *segment->row_groups;
     segment->entries = (const void *)at;
     at += segment->header.entry_count * sizeof *segment->entries;
     segment->chunks = (const void *)at;
@@ -118,7 +118,7 @@ static bool range_is_good(const struct sta_disk_entry *entry, uint32_t codes)
 }
 
 static bool entry_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
-                          const struct sta_disk_block *block, const struct sta_disk_entry *entry)
+                          const struct sta_disk_row_group *row_group, const struct sta_disk_entry *entry)
 {
     uint32_t keys = sta_dictionary_count(sta_tables_keys(tables));
     int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
@@ -126,7 +126,7 @@ static bool entry_is_good(const struct sta_segment *segment, const struct sta_ta
     bool is_code = entry->column > STA_COLUMN_DUR && entry->column < STA_COLUMN_ARGS;
     if (entry->column >= STA_COLUMN_ARGS && entry->column - STA_COLUMN_ARGS >= keys)
         return false;
-    if ((entry->flags & ~STA_ENTRY_FLAGS) != 0 || entry->missing >= block->rows)
+    if ((entry->flags & ~STA_ENTRY_FLAGS) != 0 || entry->missing >= row_group->rows)
         return false;
     if (entry->payload_at < sizeof(struct sta_disk_header) ||
         entry->payload_at > segment->header.directory_at ||
@@ -135,7 +135,8 @@ static bool entry_is_good(const struct sta_segment *segment, const struct sta_ta
     if (is_time &&
         (entry->kind != STA_KIND_INT || entry->missing != 0 || entry->min < -limit || entry->max > limit))
         return false;
-    if (entry->column == STA_COLUMN_TS && (entry->min != block->ts_min || entry->max != block->ts_max))
+    if (entry->column == STA_COLUMN_TS &&
+        (entry->min != row_group->ts_min || entry->max != row_group->ts_max))
         return false;
     if (is_code && entry->kind != STA_KIND_CODE)
         return false;
@@ -146,47 +147,49 @@ static bool entry_is_good(const struct sta_segment *segment, const struct sta_ta
            codes_are_good(segment, entry);
 }
 
-static bool block_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
-                          const struct sta_disk_block *block)
+static bool row_group_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
+                              const struct sta_disk_row_group *row_group)
 {
     int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
-    if (block->rows == 0 || block->rows > STA_BLOCK_ROWS ||
-        block->first_entry > segment->header.entry_count ||
-        block->entry_count > segment->header.entry_count - block->first_entry)
+    if (row_group->rows == 0 || row_group->rows > STA_ROW_GROUP_ROWS ||
+        row_group->first_entry > segment->header.entry_count ||
+        row_group->entry_count > segment->header.entry_count - row_group->first_entry)
         return false;
-    if (block->ts_min < -limit || block->ts_min > block->ts_max || block->ts_max > limit ||
-        block->te_max < -limit || block->te_max > limit)
+    if (row_group->ts_min < -limit || row_group->ts_min > row_group->ts_max || row_group->ts_max > limit ||
+        row_group->te_max < -limit || row_group->te_max > limit)
         return false;
-    const struct sta_disk_entry *entries = segment->entries + block->first_entry;
-    for (uint32_t i = 0; i < block->entry_count; i++)
+    const struct sta_disk_entry *entries = segment->entries + row_group->first_entry;
+    for (uint32_t i = 0; i < row_group->entry_count; i++)
         if ((i > 0 && entries[i].column <= entries[i - 1].column) ||
-            !entry_is_good(segment, tables, block, &entries[i]))
+            !entry_is_good(segment, tables, row_group, &entries[i]))
             return false;
     return true;
 }
 
-static bool has_column(const struct sta_segment *segment, uint32_t block, uint32_t column, uint32_t missing)
+static bool has_column(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
+                       uint32_t missing)
 {
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group, column);
     return entry != NULL && entry->missing <= missing;
 }
 
-static int check_blocks(struct sta_segment *segment, const struct sta_tables *tables, struct sta_error *err)
+static int check_row_groups(struct sta_segment *segment, const struct sta_tables *tables,
+                            struct sta_error *err)
 {
     uint64_t rows = 0;
     segment->ts_min = INT64_MAX;
     segment->te_max = INT64_MIN;
-    for (uint32_t b = 0; b < segment->header.block_count; b++) {
-        const struct sta_disk_block *block = &segment->blocks[b];
-        bool full = block->rows == STA_BLOCK_ROWS || b + 1 == segment->header.block_count;
-        if (!full || !block_is_good(segment, tables, block))
+    for (uint32_t b = 0; b < segment->header.row_group_count; b++) {
+        const struct sta_disk_row_group *row_group = &segment->row_groups[b];
+        bool full = row_group->rows == STA_ROW_GROUP_ROWS || b + 1 == segment->header.row_group_count;
+        if (!full || !row_group_is_good(segment, tables, row_group))
             return damaged(err, "directory");
         if (!has_column(segment, b, STA_COLUMN_TS, 0) || !has_column(segment, b, STA_COLUMN_DUR, 0) ||
             !has_column(segment, b, STA_COLUMN_CHUNK, 0) || !has_column(segment, b, STA_COLUMN_THREAD, 0))
             return damaged(err, "directory");
-        rows += block->rows;
-        segment->ts_min = STA_MIN(segment->ts_min, block->ts_min);
-        segment->te_max = STA_MAX(segment->te_max, block->te_max);
+        rows += row_group->rows;
+        segment->ts_min = STA_MIN(segment->ts_min, row_group->ts_min);
+        segment->te_max = STA_MAX(segment->te_max, row_group->te_max);
     }
     return rows == segment->header.rows ? STA_OK : damaged(err, "directory");
 }
@@ -216,7 +219,7 @@ int sta_segment_attach(struct sta_segment *segment, const unsigned char *bytes, 
     if (status == STA_OK)
         status = copy_directory(segment, err);
     if (status == STA_OK)
-        status = check_blocks(segment, tables, err);
+        status = check_row_groups(segment, tables, err);
     if (status != STA_OK)
         sta_segment_detach(segment);
     return status;
@@ -228,11 +231,11 @@ void sta_segment_detach(struct sta_segment *segment)
     segment->directory = NULL;
 }
 
-const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t block,
+const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t row_group,
                                                uint32_t column)
 {
-    const struct sta_disk_entry *entries = segment->entries + segment->blocks[block].first_entry;
-    uint32_t low = 0, high = segment->blocks[block].entry_count;
+    const struct sta_disk_entry *entries = segment->entries + segment->row_groups[row_group].first_entry;
+    uint32_t low = 0, high = segment->row_groups[row_group].entry_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (entries[middle].column < column)
@@ -240,7 +243,8 @@ const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment
         else
             high = middle;
     }
-    return low < segment->blocks[block].entry_count && entries[low].column == column ? &entries[low] : NULL;
+    return low < segment->row_groups[row_group].entry_count && entries[low].column == column ? &entries[low]
+                                                                                             : NULL;
 }
 
 /* ---- used references */
@@ -277,60 +281,60 @@ static const unsigned char *checked_payload(const struct sta_segment *segment,
     return good ? payload : NULL;
 }
 
-/* The keys of a block's name or thread column, from the thread's memory or decoded into it.  NULL: there are
- * none. */
-static const struct sta_cached_keys *get_keys(const struct sta_segment *segment, uint32_t block,
+/* The keys of a row group's name or thread column, from the thread's memory or decoded into it.  NULL: there
+ * are none. */
+static const struct sta_cached_keys *get_keys(const struct sta_segment *segment, uint32_t row_group,
                                               uint32_t column, struct sta_scratch *scratch)
 {
     struct sta_cached_keys *cached = column == STA_COLUMN_NAME ? &scratch->name : &scratch->thread;
-    if (cached->segment_serial != segment->serial || cached->block != block) {
-        const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
+    if (cached->segment_serial != segment->serial || cached->row_group != row_group) {
+        const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group, column);
         const unsigned char *payload = entry ? checked_payload(segment, entry, scratch) : NULL;
         cached->segment_serial = 0;
         if (payload == NULL ||
-            !sta_decode_column_keys(scratch, entry, payload, segment->blocks[block].rows, cached))
+            !sta_decode_column_keys(scratch, entry, payload, segment->row_groups[row_group].rows, cached))
             return NULL;
         cached->segment_serial = segment->serial;
-        cached->block = block;
+        cached->row_group = row_group;
     }
     return cached;
 }
 
-static bool need_keys(const struct sta_segment *segment, uint32_t block, uint32_t column,
+static bool need_keys(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
                       struct sta_scratch *scratch, struct sta_keys *keys)
 {
-    const struct sta_cached_keys *cached = get_keys(segment, block, column, scratch);
+    const struct sta_cached_keys *cached = get_keys(segment, row_group, column, scratch);
     if (cached != NULL)
         *keys = (struct sta_keys){.index = cached->index, .count = cached->count};
     return cached != NULL;
 }
 
-static bool read_entry(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
-                       struct sta_column_values *values)
+static bool read_entry(const struct sta_segment *segment, uint32_t row_group,
+                       const struct sta_disk_entry *entry, struct sta_column_values *values)
 {
     struct sta_scratch *scratch = sta_scratch_of_thread();
     struct sta_both_keys keys = {0};
     if ((entry->flags & STA_ENTRY_NEEDS_NAME &&
-         !need_keys(segment, block, STA_COLUMN_NAME, scratch, &keys.name)) ||
+         !need_keys(segment, row_group, STA_COLUMN_NAME, scratch, &keys.name)) ||
         (entry->flags & STA_ENTRY_NEEDS_THREAD &&
-         !need_keys(segment, block, STA_COLUMN_THREAD, scratch, &keys.thread)))
+         !need_keys(segment, row_group, STA_COLUMN_THREAD, scratch, &keys.thread)))
         return false;
     const unsigned char *payload = checked_payload(segment, entry, scratch);
     return payload != NULL &&
-           sta_decode_column(scratch, entry, payload, segment->blocks[block].rows, &keys, values);
+           sta_decode_column(scratch, entry, payload, segment->row_groups[row_group].rows, &keys, values);
 }
 
 /* Names and threads are read by way of the keys that other columns need as well, unless there are too many
  * for keys. */
-static bool read_codes(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *entry,
-                       struct sta_column_values *values)
+static bool read_codes(const struct sta_segment *segment, uint32_t row_group,
+                       const struct sta_disk_entry *entry, struct sta_column_values *values)
 {
-    const struct sta_cached_keys *keys = get_keys(segment, block, entry->column, sta_scratch_of_thread());
+    const struct sta_cached_keys *keys = get_keys(segment, row_group, entry->column, sta_scratch_of_thread());
     if (keys == NULL)
-        return read_entry(segment, block, entry, values);
+        return read_entry(segment, row_group, entry, values);
     values->kind = STA_KIND_CODE;
     values->any_missing = entry->missing > 0;
-    sta_codes_of_keys(keys, segment->blocks[block].rows, values->codes);
+    sta_codes_of_keys(keys, segment->row_groups[row_group].rows, values->codes);
     return true;
 }
 
@@ -343,26 +347,26 @@ static bool is_ascending(const int64_t *values, uint32_t count)
 }
 
 /* Whether no ts + dur leaves the limit, when the ranges alone don't say so. */
-static bool sums_are_good(const struct sta_segment *segment, uint32_t block, const struct sta_disk_entry *dur,
-                          const int64_t *durations)
+static bool sums_are_good(const struct sta_segment *segment, uint32_t row_group,
+                          const struct sta_disk_entry *dur, const int64_t *durations)
 {
-    const struct sta_disk_block *at = &segment->blocks[block];
+    const struct sta_disk_row_group *at = &segment->row_groups[row_group];
     int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
     if (at->ts_max <= limit - STA_MAX(dur->max, 0) && at->ts_min >= -limit - STA_MIN(dur->min, 0))
         return true;
-    int64_t *times = sta_alloc_array(STA_BLOCK_ROWS, sizeof *times);
+    int64_t *times = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *times);
     struct sta_column_values values = {.integers = times};
-    bool good = read_entry(segment, block, sta_segment_entry(segment, block, STA_COLUMN_TS), &values);
+    bool good = read_entry(segment, row_group, sta_segment_entry(segment, row_group, STA_COLUMN_TS), &values);
     for (uint32_t i = 0; good && i < at->rows; i++)
         good = durations[i] >= 0 ? times[i] <= limit - durations[i] : times[i] >= -limit - durations[i];
     free(times);
     return good;
 }
 
-int sta_segment_read(const struct sta_segment *segment, uint32_t block, uint32_t column,
+int sta_segment_read(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
                      struct sta_column_values *values, struct sta_error *err)
 {
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, block, column);
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group, column);
     if (entry == NULL) {
         values->kind = STA_KIND_ABSENT;
         values->any_missing = true;
@@ -371,14 +375,17 @@ int sta_segment_read(const struct sta_segment *segment, uint32_t block, uint32_t
     struct sta_scratch *scratch = sta_scratch_of_thread();
     scratch->short_of_memory = false;
     bool keyed = column == STA_COLUMN_NAME || column == STA_COLUMN_THREAD;
-    bool good = keyed ? read_codes(segment, block, entry, values) : read_entry(segment, block, entry, values);
+    bool good =
+        keyed ? read_codes(segment, row_group, entry, values) : read_entry(segment, row_group, entry, values);
     if (good && column == STA_COLUMN_TS)
-        good = is_ascending(values->integers, segment->blocks[block].rows);
+        good = is_ascending(values->integers, segment->row_groups[row_group].rows);
     if (good && column == STA_COLUMN_DUR)
-        good = sums_are_good(segment, block, entry, values->integers);
+        good = sums_are_good(segment, row_group, entry, values->integers);
     if (!good && scratch->short_of_memory)
-        return sta_fail(err, STA_ENOMEM, "no memory for block %u of the segment in column %u", block, column);
+        return sta_fail(err, STA_ENOMEM, "no memory for row group %u of the segment in column %u", row_group,
+                        column);
     if (!good)
-        return sta_fail(err, STA_ECORRUPT, "block %u of the segment is damaged in column %u", block, column);
+        return sta_fail(err, STA_ECORRUPT, "row group %u of the segment is damaged in column %u", row_group,
+                        column);
     return STA_OK;
 }

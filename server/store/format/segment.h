@@ -17,7 +17,7 @@ struct sta_segment {
     size_t size;
     uint64_t serial; /* of this attachment, unique in the process */
     struct sta_disk_header header;
-    const struct sta_disk_block *blocks;
+    const struct sta_disk_row_group *row_groups;
     const struct sta_disk_entry *entries;
     const struct sta_disk_chunk *chunks;
     const uint32_t *codes;
@@ -36,11 +36,11 @@ struct sta_segment {
 STA_MUSTCHECK int sta_segment_attach(struct sta_segment *segment, const unsigned char *bytes, size_t size,
                                      const struct sta_tables *tables, struct sta_error *err);
 void sta_segment_detach(struct sta_segment *segment);
-/** NULL: no row of the block has a value in the column. */
-const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t block,
+/** NULL: no row of the row group has a value in the column. */
+const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t row_group,
                                                uint32_t column);
-/** Like sta_block_read, but times are ticks of the segment since 1970. */
-STA_MUSTCHECK int sta_segment_read(const struct sta_segment *segment, uint32_t block, uint32_t column,
+/** Like sta_row_group_read, but times are ticks of the segment since 1970. */
+STA_MUSTCHECK int sta_segment_read(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
                                    struct sta_column_values *values, struct sta_error *err);
 /** Sets the byte of every file reference and thread that an event of the segment uses.  False: damaged. */
 bool sta_segment_mark_used(const struct sta_segment *segment, uint8_t *files, uint32_t file_count,

@@ -66,7 +66,7 @@ struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seco
     for (size_t i = 0; i < SHARDS; i++)
         STA_ASSERT(pthread_mutex_init(&cache->shards[i].lock, NULL) == 0);
     for (unsigned width = 0; width < WIDTHS; width++)
-        sta_slots_init(&cache->slots[width], size_of_item(STA_BLOCK_ROWS, width), account);
+        sta_slots_init(&cache->slots[width], size_of_item(STA_ROW_GROUP_ROWS, width), account);
     return cache;
 }
 
@@ -74,7 +74,7 @@ struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seco
 static struct item *allocate(struct sta_column_cache *cache, uint32_t rows, unsigned width)
 {
     const size_t size = size_of_item(rows, width);
-    struct item *item = rows == STA_BLOCK_ROWS ? sta_slots_take(&cache->slots[width]) : NULL;
+    struct item *item = rows == STA_ROW_GROUP_ROWS ? sta_slots_take(&cache->slots[width]) : NULL;
     const bool in_slot = item != NULL;
     if (!in_slot && sta_account_try_charge(cache->account, size)) {
         item = sta_try_alloc(size);
@@ -123,13 +123,13 @@ void sta_column_cache_destroy(struct sta_column_cache *cache)
 static uint64_t hash_of(struct sta_column_cache_key key)
 {
     uint64_t hash =
-        (key.segment << 32 ^ (uint64_t)key.column << 16 ^ key.block) * UINT64_C(0x9e3779b97f4a7c15);
+        (key.segment << 32 ^ (uint64_t)key.column << 16 ^ key.row_group) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }
 
 static bool is_same(struct sta_column_cache_key a, struct sta_column_cache_key b)
 {
-    return a.segment == b.segment && a.block == b.block && a.column == b.column;
+    return a.segment == b.segment && a.row_group == b.row_group && a.column == b.column;
 }
 
 /* Where the pointer to the item of a key is, or would be. */
@@ -271,7 +271,7 @@ bool sta_column_cache_get_rows(struct sta_column_cache *cache, struct sta_column
     struct item *item = borrow(cache, key);
     if (item == NULL)
         return false;
-    uint32_t gathered[STA_BLOCK_ROWS];
+    uint32_t gathered[STA_ROW_GROUP_ROWS];
     gather(item, rows, count, gathered);
     widen(item, gathered, count, values);
     release(cache, item);

@@ -11,10 +11,10 @@
 
 struct sta_column_cache; /* any thread */
 
-/* Which column of which block; a segment's serial is given to no other one. */
+/* Which column of which row group; a segment's serial is given to no other one. */
 struct sta_column_cache_key {
     uint64_t segment;
-    uint32_t block, column;
+    uint32_t row_group, column;
 };
 
 /** @capacity: its capacity in bytes; @seconds: the minimum residency; @account: is charged, and a column that
@@ -33,8 +33,8 @@ bool sta_column_cache_get(struct sta_column_cache *cache, struct sta_column_cach
 /** Likewise the values of some rows: values[i] is that of rows[i]. */
 bool sta_column_cache_get_rows(struct sta_column_cache *cache, struct sta_column_cache_key key,
                                const uint32_t *rows, uint32_t count, struct sta_column_values *values);
-/** Clears the marks of rows that fail a test (sta_block_test), on the values as they are kept.  @test: in the
- * values that were put.  Return: false, and marks as they were, when the column is not there. */
+/** Clears the marks of rows that fail a test (sta_row_group_test), on the values as they are kept.  @test: in
+ * the values that were put.  Return: false, and marks as they were, when the column is not there. */
 bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                            const struct sta_row_test *test, uint8_t *marks);
 /** Keeps a column of integers, conditions or codes whose values lie in @min .. @max; others are left

@@ -23,7 +23,7 @@
 
 static int64_t last_ts(const struct sta_open_segment *open)
 {
-    return open->segment.blocks[open->segment.header.block_count - 1].ts_max * open->factor;
+    return open->segment.row_groups[open->segment.header.row_group_count - 1].ts_max * open->factor;
 }
 
 static int64_t first_ts(const struct sta_open_segment *open)

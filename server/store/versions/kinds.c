@@ -15,14 +15,14 @@ static unsigned kinds_of_entry(const struct sta_disk_entry *entry)
     return kinds[entry->kind];
 }
 
-static int kinds_of_rows(const struct sta_segment *segment, uint32_t block, uint32_t column, unsigned *kinds,
-                         struct sta_error *err)
+static int kinds_of_rows(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
+                         unsigned *kinds, struct sta_error *err)
 {
-    struct sta_column_values values = {.integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
-                                       .kinds = sta_alloc_array(STA_BLOCK_ROWS, 1),
-                                       .missing = sta_alloc_array(STA_BLOCK_ROWS, 1)};
-    int status = sta_segment_read(segment, block, column, &values, err);
-    for (uint32_t i = 0; status == STA_OK && i < segment->blocks[block].rows; i++)
+    struct sta_column_values values = {.integers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t)),
+                                       .kinds = sta_alloc_array(STA_ROW_GROUP_ROWS, 1),
+                                       .missing = sta_alloc_array(STA_ROW_GROUP_ROWS, 1)};
+    int status = sta_segment_read(segment, row_group, column, &values, err);
+    for (uint32_t i = 0; status == STA_OK && i < segment->row_groups[row_group].rows; i++)
         if (!values.any_missing || !values.missing[i])
             *kinds |= 1U << values.kinds[i];
     free(values.integers);
@@ -36,10 +36,10 @@ int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *
 {
     const struct sta_segment *segment = &base->segments[number].segment;
     int status = STA_OK;
-    for (uint32_t b = 0; b < segment->header.block_count; b++) {
-        const struct sta_disk_block *block = &segment->blocks[b];
-        for (uint32_t e = 0; e < block->entry_count && status == STA_OK; e++) {
-            const struct sta_disk_entry *entry = &segment->entries[block->first_entry + e];
+    for (uint32_t b = 0; b < segment->header.row_group_count; b++) {
+        const struct sta_disk_row_group *row_group = &segment->row_groups[b];
+        for (uint32_t e = 0; e < row_group->entry_count && status == STA_OK; e++) {
+            const struct sta_disk_entry *entry = &segment->entries[row_group->first_entry + e];
             if (entry->column < STA_COLUMN_ARGS)
                 continue;
             unsigned kinds = kinds_of_entry(entry);

@@ -55,7 +55,7 @@ static int check_blocks(const struct sta_lane_file *file, struct sta_error *err)
     for (uint32_t b = 0; b < file->footer.block_count; b++) {
         struct sta_disk_lane_block block;
         memcpy(&block, file->directory + b * sizeof block, sizeof block);
-        if (block.rows == 0 || block.rows > STA_BLOCK_ROWS || block.columns == 0 ||
+        if (block.rows == 0 || block.rows > STA_ROW_GROUP_ROWS || block.columns == 0 ||
             block.columns > STA_LANE_COLUMNS || block.at > file->footer.directory_at ||
             block.size > file->footer.directory_at - block.at)
             return damaged(err, "directory is damaged");

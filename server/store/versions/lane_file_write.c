@@ -21,7 +21,7 @@ struct sta_lane_file_writer {
     int fd;
     struct sta_encoder *encoder;
     struct sta_encoding_plan plans[STA_LANE_COLUMNS];
-    uint32_t narrow[STA_BLOCK_ROWS];
+    uint32_t narrow[STA_ROW_GROUP_ROWS];
     struct sta_buffer waiting;   /* not yet written */
     struct sta_buffer directory; /* entries */
     uint64_t written;
@@ -88,7 +88,7 @@ static void put_column(struct sta_lane_file_writer *writer, unsigned column, con
     (void)sta_encode_stream(writer->encoder, &writer->plans[column], values, &none, out);
     const size_t plain = out->size - start;
     struct sta_encoding_plan compressed = {
-        .transform = writer->plans[column].transform, .zstd = true, .blocks_left = 2};
+        .transform = writer->plans[column].transform, .zstd = true, .row_groups_left = 2};
     if (writer->plans[column].zstd)
         return;
     (void)sta_encode_stream(writer->encoder, &compressed, values, &none, out);
@@ -103,7 +103,7 @@ int sta_lane_file_add(struct sta_lane_file_writer *writer, unsigned columns, con
                       uint32_t rows, struct sta_error *err)
 {
     const size_t start = writer->waiting.size;
-    STA_ASSERT(rows > 0 && rows <= STA_BLOCK_ROWS && columns <= STA_LANE_COLUMNS);
+    STA_ASSERT(rows > 0 && rows <= STA_ROW_GROUP_ROWS && columns <= STA_LANE_COLUMNS);
     for (unsigned c = 0; c < columns; c++) {
         const struct sta_values column = sta_values_of(values[c], rows, writer->narrow);
         put_column(writer, c, &column);

@@ -26,8 +26,8 @@ int64_t sta_merge_factor(const struct sta_merging *merging, const struct sta_mer
 int sta_merge_read(struct sta_merging *merging, const struct sta_merge_group *group, uint32_t column)
 {
     const struct sta_snapshot *base = merging->options->base;
-    int status = sta_segment_read(sta_merge_segment(merging, group), group->block, column, &merging->values,
-                                  merging->err);
+    int status = sta_segment_read(sta_merge_segment(merging, group), group->row_group, column,
+                                  &merging->values, merging->err);
     if (status == STA_ECORRUPT)
         sta_snapshot_note_damage(base, STA_FILE_SEGMENT, base->segments[group->segment].named.file,
                                  merging->err);
@@ -38,7 +38,7 @@ int sta_merge_read_times(struct sta_merging *merging, const struct sta_merge_gro
 {
     int status = sta_merge_read(merging, group, STA_COLUMN_TS);
     const int64_t factor = sta_merge_factor(merging, group);
-    const uint32_t rows = sta_merge_segment(merging, group)->blocks[group->block].rows;
+    const uint32_t rows = sta_merge_segment(merging, group)->row_groups[group->row_group].rows;
     for (uint32_t i = 0; status == STA_OK && factor != 1 && i < rows; i++)
         merging->values.integers[i] *= factor;
     return status;
@@ -59,7 +59,7 @@ static int list_groups(struct sta_merging *merging)
     for (uint32_t s = options->first; s < options->first + options->count; s++) {
         const struct sta_disk_header *header = &options->base->segments[s].segment.header;
         merging->ticks_per_us = STA_MAX(merging->ticks_per_us, (int64_t)header->ticks_per_us);
-        count += header->block_count;
+        count += header->row_group_count;
     }
     merging->groups =
         sta_account_alloc(options->account, count, sizeof *merging->groups, STA_MERGE_WHAT, merging->err);
@@ -68,9 +68,10 @@ static int list_groups(struct sta_merging *merging)
     for (uint32_t s = options->first; s < options->first + options->count; s++) {
         const struct sta_open_segment *open = &options->base->segments[s];
         const int64_t factor = merging->ticks_per_us / open->segment.header.ticks_per_us;
-        for (uint32_t b = 0; b < open->segment.header.block_count; b++)
-            merging->groups[merging->group_count++] = (struct sta_merge_group){
-                s, b, open->segment.blocks[b].ts_min * factor, open->segment.blocks[b].ts_max * factor};
+        for (uint32_t b = 0; b < open->segment.header.row_group_count; b++)
+            merging->groups[merging->group_count++] =
+                (struct sta_merge_group){s, b, open->segment.row_groups[b].ts_min * factor,
+                                         open->segment.row_groups[b].ts_max * factor};
     }
     return STA_OK;
 }
@@ -89,7 +90,7 @@ static int take_samples(struct sta_merging *merging, int64_t *samples, size_t *c
     int status = STA_OK;
     for (size_t g = 0; g < merging->group_count && status == STA_OK; g++) {
         const struct sta_merge_group *group = &merging->groups[g];
-        const uint32_t rows = sta_merge_segment(merging, group)->blocks[group->block].rows;
+        const uint32_t rows = sta_merge_segment(merging, group)->row_groups[group->row_group].rows;
         if (next < first + rows) {
             status = sta_merge_read_times(merging, group);
             if (status == STA_OK)
@@ -169,7 +170,7 @@ static int gather_group(struct sta_merging *merging, const struct sta_merge_grou
     int status = sta_merge_read_times(merging, group);
     if (status != STA_OK)
         return status;
-    const uint32_t rows = sta_merge_segment(merging, group)->blocks[group->block].rows;
+    const uint32_t rows = sta_merge_segment(merging, group)->row_groups[group->row_group].rows;
     const int64_t *times = merging->values.integers;
     const uint32_t first = from != NULL ? find_row(times, rows, *from) : 0,
                    end = to != NULL ? find_row(times, rows, *to) : rows;
@@ -218,11 +219,11 @@ static int reserve(struct sta_merging *merging)
                                             sizeof *merging->own_number, STA_MERGE_WHAT, merging->err);
     merging->has_key = sta_alloc_array((size_t)keys + 1, sizeof *merging->has_key);
     merging->keys = sta_alloc_array((size_t)keys + 1, sizeof *merging->keys);
-    merging->values.integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t));
+    merging->values.integers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t));
     merging->values.numbers = (double *)merging->values.integers;
-    merging->values.codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t));
-    merging->values.kinds = sta_alloc_array(STA_BLOCK_ROWS, 1);
-    merging->values.missing = sta_alloc_array(STA_BLOCK_ROWS, 1);
+    merging->values.codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
+    merging->values.kinds = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
+    merging->values.missing = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
     merging->builder = sta_builder_create(STA_EFFORT_THOROUGH);
     return merging->own_chunks != NULL && merging->own_number != NULL ? STA_OK : merging->err->status;
 }

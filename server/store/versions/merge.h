@@ -8,11 +8,12 @@
 
 struct sta_merge {
     const struct sta_snapshot *base;
-    uint32_t first, count;       /* its segments that are merged, next to each other */
-    uint32_t rows;               /* that a new segment should have, about */
-    const bool *drop;            /* by source of the base: its rows leave; NULL: none do */
-    struct sta_tables *tables;   /* is told of which kinds the args of the rows are; NULL: not wanted */
-    struct sta_account *account; /* arrays by rows, blocks and chunks are charged to it; NULL: not counted */
+    uint32_t first, count;     /* its segments that are merged, next to each other */
+    uint32_t rows;             /* that a new segment should have, about */
+    const bool *drop;          /* by source of the base: its rows leave; NULL: none do */
+    struct sta_tables *tables; /* is told of which kinds the args of the rows are; NULL: not wanted */
+    struct sta_account
+        *account; /* arrays by rows, row groups and chunks are charged to it; NULL: not counted */
     /** Called some hundred times a second.  @rows: merged so far.  A failure ends the merge. */
     int (*step)(void *context, uint64_t rows, struct sta_error *err);
     /** Takes a new segment, in the order of time.  @bytes: borrowed during the call. */

@@ -10,7 +10,7 @@
 
 /* A row group to merge; times in ticks of the merge. */
 struct sta_merge_group {
-    uint32_t segment, block; /* number of the segment in the snapshot */
+    uint32_t segment, row_group; /* number of the segment in the snapshot */
     int64_t ts_min, ts_max;
 };
 

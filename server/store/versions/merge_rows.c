@@ -98,10 +98,10 @@ static void list_own(struct sta_merging *merging)
     memset(merging->has_key, 0, limit);
     for (size_t p = 0; p < merging->part_count; p++) {
         const struct sta_segment *segment = sta_merge_segment(merging, merging->parts[p].group);
-        const struct sta_disk_block *block = &segment->blocks[merging->parts[p].group->block];
-        for (uint32_t e = 0; e < block->entry_count; e++)
-            if (segment->entries[block->first_entry + e].column >= STA_COLUMN_ARGS)
-                merging->has_key[segment->entries[block->first_entry + e].column - STA_COLUMN_ARGS] = 1;
+        const struct sta_disk_row_group *row_group = &segment->row_groups[merging->parts[p].group->row_group];
+        for (uint32_t e = 0; e < row_group->entry_count; e++)
+            if (segment->entries[row_group->first_entry + e].column >= STA_COLUMN_ARGS)
+                merging->has_key[segment->entries[row_group->first_entry + e].column - STA_COLUMN_ARGS] = 1;
     }
     merging->key_count = 0;
     for (uint32_t key = 0; key < limit; key++)
@@ -165,7 +165,7 @@ static unsigned scatter_args(const struct sta_merging *merging, const struct sta
             continue;
         to->values[at] = values->kind == STA_KIND_CODE ? (int64_t)values->codes[row] : values->integers[row];
         to->kinds[at] = (uint8_t)kind;
-        to->blocks[at / STA_BLOCK_ROWS] = 1;
+        to->row_groups[at / STA_ROW_GROUP_ROWS] = 1;
         kinds |= 1U << (kind - 1);
     }
     return kinds;

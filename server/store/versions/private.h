@@ -117,8 +117,8 @@ struct sta_snapshot {
     size_t source_count;
     struct sta_open_segment *segments;
     uint32_t segment_count;
-    struct sta_block *blocks;
-    size_t block_count;
+    struct sta_row_group *row_groups;
+    size_t row_group_count;
     struct sta_open_counters *counters;
     size_t counters_count;
     bool counters_lack_sources; /* of files that are not among them */

@@ -1,21 +1,21 @@
-/* read.c - columns of a snapshot's blocks: a segment's values in the snapshot's ticks, decoded or as they
+/* read.c - columns of a snapshot's row groups: a segment's values in the snapshot's ticks, decoded or as they
  * were kept. */
 #include "common/memory.h"
 #include "store/encoding/kernels.h"
 #include "store/versions/private.h"
 
 static const struct sta_open_segment *segment_of(const struct sta_snapshot *snapshot,
-                                                 const struct sta_block *block)
+                                                 const struct sta_row_group *row_group)
 {
-    return &snapshot->segments[block->segment];
+    return &snapshot->segments[row_group->segment];
 }
 
-void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                     struct sta_column_stats *stats)
+void sta_row_group_stats(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                         uint32_t column, struct sta_column_stats *stats)
 {
-    const struct sta_open_segment *open = segment_of(snapshot, block);
-    const struct sta_disk_entry *entry = sta_segment_entry(&open->segment, block->index, column);
-    *stats = (struct sta_column_stats){.kind = STA_KIND_ABSENT, .missing = block->rows};
+    const struct sta_open_segment *open = segment_of(snapshot, row_group);
+    const struct sta_disk_entry *entry = sta_segment_entry(&open->segment, row_group->index, column);
+    *stats = (struct sta_column_stats){.kind = STA_KIND_ABSENT, .missing = row_group->rows};
     if (entry == NULL)
         return;
     *stats = (struct sta_column_stats){.kind = entry->kind,
@@ -35,18 +35,18 @@ void sta_block_stats(const struct sta_snapshot *snapshot, const struct sta_block
 }
 
 /* From the cache, or decoded and put there. */
-static int read_column(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                       struct sta_column_values *values, struct sta_error *err)
+static int read_column(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                       uint32_t column, struct sta_column_values *values, struct sta_error *err)
 {
-    const struct sta_segment *segment = &segment_of(snapshot, block)->segment;
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, block->index, column);
+    const struct sta_segment *segment = &segment_of(snapshot, row_group)->segment;
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group->index, column);
     struct sta_column_cache *cache = entry != NULL ? snapshot->store->cache : NULL;
-    struct sta_column_cache_key key = {segment->serial, block->index, column};
-    if (cache != NULL && sta_column_cache_get(cache, key, block->rows, values))
+    struct sta_column_cache_key key = {segment->serial, row_group->index, column};
+    if (cache != NULL && sta_column_cache_get(cache, key, row_group->rows, values))
         return STA_OK;
-    int status = sta_segment_read(segment, block->index, column, values, err);
+    int status = sta_segment_read(segment, row_group->index, column, values, err);
     if (status == STA_OK && cache != NULL)
-        sta_column_cache_put(cache, key, block->rows, entry->min, entry->max, values);
+        sta_column_cache_put(cache, key, row_group->rows, entry->min, entry->max, values);
     return status;
 }
 
@@ -62,25 +62,26 @@ static void to_ticks(const struct sta_snapshot *snapshot, const struct sta_open_
         sta_kernels()->scale(values->integers, count, 0, -(uint64_t)snapshot->origin);
 }
 
-int sta_block_read(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                   struct sta_column_values *values, struct sta_error *err)
+int sta_row_group_read(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                       uint32_t column, struct sta_column_values *values, struct sta_error *err)
 {
-    const struct sta_open_segment *open = segment_of(snapshot, block);
-    int status = read_column(snapshot, block, column, values, err);
+    const struct sta_open_segment *open = segment_of(snapshot, row_group);
+    int status = read_column(snapshot, row_group, column, values, err);
     if (status != STA_OK)
         sta_error_wrap(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
     if (status == STA_ECORRUPT)
         sta_snapshot_note_damage(snapshot, STA_FILE_SEGMENT, open->named.file, err);
     if (status == STA_OK)
-        to_ticks(snapshot, open, column, block->rows, values);
+        to_ticks(snapshot, open, column, row_group->rows, values);
     return status;
 }
 
-bool sta_block_read_rows(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                         const uint32_t *rows, uint32_t count, struct sta_column_values *values)
+bool sta_row_group_read_rows(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                             uint32_t column, const uint32_t *rows, uint32_t count,
+                             struct sta_column_values *values)
 {
-    const struct sta_open_segment *open = segment_of(snapshot, block);
-    const struct sta_column_cache_key key = {open->segment.serial, block->index, column};
+    const struct sta_open_segment *open = segment_of(snapshot, row_group);
+    const struct sta_column_cache_key key = {open->segment.serial, row_group->index, column};
     struct sta_column_cache *cache = snapshot->store->cache;
     if (cache == NULL || !sta_column_cache_get_rows(cache, key, rows, count, values))
         return false;
@@ -94,11 +95,11 @@ static int64_t floor_divided(__int128 value, int64_t by)
     return (int64_t)STA_MAX(STA_MIN(quotient, (__int128)INT64_MAX), (__int128)INT64_MIN);
 }
 
-bool sta_block_test(const struct sta_snapshot *snapshot, const struct sta_block *block, uint32_t column,
-                    const struct sta_row_test *test, uint8_t *marks)
+bool sta_row_group_test(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                        uint32_t column, const struct sta_row_test *test, uint8_t *marks)
 {
-    const struct sta_open_segment *open = segment_of(snapshot, block);
-    const struct sta_column_cache_key key = {open->segment.serial, block->index, column};
+    const struct sta_open_segment *open = segment_of(snapshot, row_group);
+    const struct sta_column_cache_key key = {open->segment.serial, row_group->index, column};
     struct sta_row_test own = *test; /* in the segment's ticks since 1970 */
     if (column == STA_COLUMN_TS || column == STA_COLUMN_DUR) {
         const int64_t origin = column == STA_COLUMN_TS ? snapshot->origin : 0;
@@ -106,5 +107,5 @@ bool sta_block_test(const struct sta_snapshot *snapshot, const struct sta_block 
         own.high = floor_divided((__int128)test->high + origin, open->factor);
     }
     return snapshot->store->cache != NULL &&
-           sta_column_cache_test(snapshot->store->cache, key, block->rows, &own, marks);
+           sta_column_cache_test(snapshot->store->cache, key, row_group->rows, &own, marks);
 }

@@ -128,7 +128,7 @@ static int load_segments(struct sta_snapshot *snapshot, const char *folder, stru
 }
 
 /* Times of all segments in one unit, from one origin. */
-static int place_blocks(struct sta_snapshot *snapshot, struct sta_error *err)
+static int place_row_groups(struct sta_snapshot *snapshot, struct sta_error *err)
 {
     struct sta_snapshot_info *info = &snapshot->info;
     int64_t end = 0;
@@ -141,29 +141,29 @@ static int place_blocks(struct sta_snapshot *snapshot, struct sta_error *err)
         int64_t first = open->segment.ts_min * open->factor, last = open->segment.te_max * open->factor;
         snapshot->origin = s == 0 ? first : STA_MIN(snapshot->origin, first);
         end = s == 0 ? last : STA_MAX(end, last);
-        snapshot->block_count += open->segment.header.block_count;
+        snapshot->row_group_count += open->segment.header.row_group_count;
         info->events += open->segment.header.rows;
     }
     info->end_ticks = end - snapshot->origin;
     info->origin_ticks = snapshot->origin;
     info->origin_us =
         snapshot->origin / (int64_t)info->ticks_per_us - (snapshot->origin % (int64_t)info->ticks_per_us < 0);
-    snapshot->blocks = sta_account_calloc(NULL, snapshot->block_count, sizeof *snapshot->blocks,
-                                          "the blocks of the trace", err);
-    if (snapshot->blocks == NULL)
+    snapshot->row_groups = sta_account_calloc(NULL, snapshot->row_group_count, sizeof *snapshot->row_groups,
+                                              "the row groups of the trace", err);
+    if (snapshot->row_groups == NULL)
         return err->status;
     size_t at = 0;
     for (uint32_t s = 0; s < snapshot->segment_count; s++) {
         const struct sta_open_segment *open = &snapshot->segments[s];
-        for (uint32_t b = 0; b < open->segment.header.block_count; b++) {
-            const struct sta_disk_block *block = &open->segment.blocks[b];
-            snapshot->blocks[at++] =
-                (struct sta_block){.segment = s,
-                                   .index = b,
-                                   .rows = block->rows,
-                                   .ts_min = block->ts_min * open->factor - snapshot->origin,
-                                   .ts_max = block->ts_max * open->factor - snapshot->origin,
-                                   .te_max = block->te_max * open->factor - snapshot->origin};
+        for (uint32_t b = 0; b < open->segment.header.row_group_count; b++) {
+            const struct sta_disk_row_group *row_group = &open->segment.row_groups[b];
+            snapshot->row_groups[at++] =
+                (struct sta_row_group){.segment = s,
+                                       .index = b,
+                                       .rows = row_group->rows,
+                                       .ts_min = row_group->ts_min * open->factor - snapshot->origin,
+                                       .ts_max = row_group->ts_max * open->factor - snapshot->origin,
+                                       .te_max = row_group->te_max * open->factor - snapshot->origin};
         }
     }
     return STA_OK;
@@ -188,7 +188,7 @@ int sta_snapshot_load(const char *folder, struct sta_account *account, struct st
     if (status == STA_ENOTFOUND && made->manifest.version != 0)
         err->status = status = STA_ECORRUPT;
     if (status == STA_OK)
-        status = place_blocks(made, err);
+        status = place_row_groups(made, err);
     if (status != STA_OK) {
         sta_snapshot_destroy(made);
         return status;
@@ -207,7 +207,7 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
         close_segment(&snapshot->segments[s]);
     free(snapshot->segments);
     sta_counters_close(snapshot);
-    free(snapshot->blocks);
+    free(snapshot->row_groups);
     sta_stored_sources_free(snapshot->sources, snapshot->source_count);
     sta_tables_destroy(snapshot->tables);
     sta_entities_destroy(snapshot->entities, &snapshot->account);
@@ -421,14 +421,14 @@ struct sta_account *sta_snapshot_account(const struct sta_snapshot *snapshot)
     return &((struct sta_snapshot *)snapshot)->account;
 }
 
-size_t sta_snapshot_block_count(const struct sta_snapshot *snapshot)
+size_t sta_snapshot_row_group_count(const struct sta_snapshot *snapshot)
 {
-    return snapshot->block_count;
+    return snapshot->row_group_count;
 }
 
-const struct sta_block *sta_snapshot_block(const struct sta_snapshot *snapshot, size_t index)
+const struct sta_row_group *sta_snapshot_row_group(const struct sta_snapshot *snapshot, size_t index)
 {
-    return &snapshot->blocks[index];
+    return &snapshot->row_groups[index];
 }
 
 const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot, uint32_t segment,

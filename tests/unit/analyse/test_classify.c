@@ -32,14 +32,14 @@ static char *classify(struct sta_snapshot *snapshot, const struct sta_presets *p
     cr_assert_eq(sta_classes_create(columns, preset, filters, &classes, &err), 0, "%s", err.text);
     struct sta_column_reader *reader = sta_column_reader_create(columns);
     struct sta_classifier *classifier = sta_classifier_create(classes, reader);
-    uint32_t *codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *codes);
-    const struct sta_block *block = sta_snapshot_block(snapshot, 0);
+    uint32_t *codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *codes);
+    const struct sta_row_group *row_group = sta_snapshot_row_group(snapshot, 0);
     for (int again = 0; again < 2; again++) { /* the second time all combinations are known */
-        sta_column_reader_seek(reader, block);
-        cr_assert_eq(sta_classifier_run(classifier, NULL, block->rows, codes, &err), 0, "%s", err.text);
+        sta_column_reader_seek(reader, row_group);
+        cr_assert_eq(sta_classifier_run(classifier, NULL, row_group->rows, codes, &err), 0, "%s", err.text);
     }
-    for (uint32_t row = 0; row < block->rows; row++) { /* alone it is of the same class */
-        uint32_t *alone = sta_alloc_array(STA_BLOCK_ROWS, sizeof *alone);
+    for (uint32_t row = 0; row < row_group->rows; row++) { /* alone it is of the same class */
+        uint32_t *alone = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *alone);
         cr_assert_eq(sta_classifier_run(classifier, &row, 1, alone, &err), 0, "%s", err.text);
         cr_expect_eq(alone[row], codes[row], "row %u", row);
         free(alone);
@@ -47,7 +47,7 @@ static char *classify(struct sta_snapshot *snapshot, const struct sta_presets *p
     struct sta_buffer out;
     sta_buffer_init(&out);
     preset = sta_classes_preset(classes);
-    for (uint32_t row = 0; row < block->rows; row++) {
+    for (uint32_t row = 0; row < row_group->rows; row++) {
         struct sta_class class = sta_classes_get(classes, codes[row]);
         sta_put_text(&out, class.fate == STA_FATE_FILE       ? "file"
                            : class.fate == STA_FATE_FUNCTION ? "function"

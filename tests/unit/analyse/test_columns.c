@@ -34,8 +34,8 @@ static struct fixture begin(const char *text, const char *preset)
                                           .trace = "run 1"};
     cr_assert_eq(sta_columns_create(f.trace.snapshot, &options, &f.columns, &err), 0, "%s", err.text);
     f.reader = sta_column_reader_create(f.columns);
-    cr_assert_eq(sta_snapshot_block_count(f.trace.snapshot), 1);
-    sta_column_reader_seek(f.reader, sta_snapshot_block(f.trace.snapshot, 0));
+    cr_assert_eq(sta_snapshot_row_group_count(f.trace.snapshot), 1);
+    sta_column_reader_seek(f.reader, sta_snapshot_row_group(f.trace.snapshot, 0));
     return f;
 }
 
@@ -95,7 +95,7 @@ static void expect_column(const struct fixture *f, const char *name, enum sta_ty
     cr_expect_eq(column->type, type, "%s is %s", name, sta_type_name(column->type));
     cr_assert_eq(sta_column_reader_get(f->reader, index, &vector, &err), 0, "%s", err.text);
     cr_expect_eq(vector.type, type);
-    for (uint32_t row = 0; row < sta_column_reader_block(f->reader)->rows; row++) {
+    for (uint32_t row = 0; row < sta_column_reader_row_group(f->reader)->rows; row++) {
         show(value, sizeof value, &vector, row);
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", row > 0 ? " " : "", value);
     }
@@ -329,7 +329,7 @@ static bool check_range(const struct fixture *f, const char *name, struct sta_va
     memset(marks, 1, sizeof marks);
     cr_assert_eq(sta_column_reader_test(f->reader, &tests, marks, &known, &err), 0, "%s", err.text);
     cr_assert_eq(sta_column_reader_get(f->reader, index, &vector, &err), 0, "%s", err.text);
-    for (uint32_t row = 0; known && row < sta_column_reader_block(f->reader)->rows; row++) {
+    for (uint32_t row = 0; known && row < sta_column_reader_row_group(f->reader)->rows; row++) {
         const double value = number_of(&vector, row);
         const bool inside = !(vector.missing != NULL && vector.missing[row]) &&
                             (range.low_open ? value > range.low : value >= range.low) &&

@@ -1,253 +1,10 @@
 /* The sweep, fed by slices and workers, against a timeline of single ticks: which sets are active at each,
  * and how many events of each. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "analyse/intervals/pieces.h"
-#include "analyse/intervals/span.h"
-#include "analyse/intervals/sweep.h"
-#include "common/account.h"
 #include "common/memory.h"
-
-#define HORIZON 200
-#define MOST_SPANS 120
-#define UNITS 3
-#define MOST_WORKERS 4
-#define SETS 4
-#define MASKS (1u << SETS)
-
-/* A small deterministic generator, so that a failing case can be run again. */
-static uint64_t state;
-
-static uint32_t below(uint32_t limit)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % limit;
-}
-
-struct scene {
-    struct sta_span spans[MOST_SPANS];
-    size_t count;
-    struct sta_ordered_block blocks[MOST_SPANS];
-    size_t first[MOST_SPANS + 1];
-    size_t block_count;
-    int64_t from, to; /* the window */
-    int64_t scale;    /* what the sweep gets is that much longer */
-    uint32_t active[UNITS][SETS][HORIZON];
-    struct sta_sweep *sweep;
-    struct sta_pieces *pieces[MASKS]; /* by combination */
-    bool sums_only;                   /* nobody takes the intervals */
-    bool concurrency, exposure;
-    bool one_hot;                                       /* the sweep's sets are the masks of the spans */
-    uint16_t translation[STA_SWEEP_MASK_BITS / 8][256]; /* of its masks to those of the spans */
-    struct sta_budget budget;
-    size_t reading[MOST_WORKERS]; /* by worker: the block */
-};
-
-static int compare_spans(const void *a, const void *b)
-{
-    const struct sta_span *x = a;
-    const struct sta_span *y = b;
-    return (x->ts > y->ts) - (x->ts < y->ts);
-}
-
-/* Open ends stay open. */
-static int64_t scaled(const struct scene *scene, int64_t at)
-{
-    return at == INT64_MIN || at == INT64_MAX ? at : at * scene->scale;
-}
-
-/* Cuts the spans into blocks that overlap in time, each sorted, as segments of several files have them. */
-static void make_blocks(struct scene *scene)
-{
-    for (size_t at = 0; at < scene->count;) {
-        size_t rows = 1 + below(20);
-        rows = STA_MIN(rows, scene->count - at);
-        qsort(scene->spans + at, rows, sizeof *scene->spans, compare_spans);
-        scene->first[scene->block_count] = at;
-        scene->blocks[scene->block_count++] =
-            (struct sta_ordered_block){.ts_min = scene->spans[at].ts * scene->scale,
-                                       .ts_max = scene->spans[at + rows - 1].ts * scene->scale,
-                                       .rows = (uint32_t)rows};
-        at += rows;
-    }
-    scene->first[scene->block_count] = scene->count;
-}
-
-static void note_span(struct scene *scene, const struct sta_span *span)
-{
-    for (uint32_t s = 0; s < SETS; s++)
-        for (int64_t t = STA_MAX(span->ts, scene->from);
-             span->mask >> s & 1 && t < STA_MIN(span->te, scene->to); t++)
-            scene->active[span->cell][s][t]++;
-}
-
-static void make_scene(struct scene *scene, uint64_t seed)
-{
-    memset(scene, 0, sizeof *scene);
-    state = seed;
-    scene->count = below(MOST_SPANS);
-    scene->scale = seed % 3 == 0 ? INT64_C(1) << 41 : 1; /* lengths beyond what fits a record */
-    uint32_t horizon = below(2) ? HORIZON : 16; /* few distinct times make touching and equal spans common */
-    bool window = below(3) == 0;
-    scene->from = window ? below(horizon) : INT64_MIN;
-    scene->to = window ? scene->from + below(horizon) : INT64_MAX;
-    for (size_t i = 0; i < scene->count; i++) {
-        int64_t ts = below(horizon - 1);
-        int64_t longest = below(6) == 0 ? horizon - ts - 1 : STA_MIN(horizon - ts - 1, 6);
-        int64_t te = STA_MIN(ts + 1 + below((uint32_t)longest + 1), HORIZON);
-        scene->spans[i] = (struct sta_span){ts, te, below(UNITS), 1 + below(MASKS - 1)};
-        note_span(scene, &scene->spans[i]);
-    }
-    make_blocks(scene);
-}
-
-static int read_block(void *context, unsigned worker, size_t block, const void **rows, struct sta_error *err)
-{
-    struct scene *scene = context;
-    scene->reading[worker] = block;
-    *rows = &scene->reading[worker];
-    return 0;
-}
-
-/* Those inside the window. */
-static int take_scene(void *context, unsigned worker, const void *rows, struct sta_ordered_out *out,
-                      struct sta_error *err)
-{
-    struct scene *scene = context;
-    const size_t block = *(const size_t *)rows;
-    const struct sta_span *from = scene->spans + scene->first[block];
-    uint32_t count = (uint32_t)(scene->first[block + 1] - scene->first[block]);
-    int64_t ts[20], dur[20], sizes[20];
-    uint32_t units[20], masks[20], wanted[20];
-    uint32_t wanted_count = 0;
-    for (uint32_t row = 0; row < count; row++) {
-        ts[row] = from[row].ts * scene->scale;
-        dur[row] = (from[row].te - from[row].ts) * scene->scale;
-        units[row] = from[row].cell;
-        masks[row] = scene->one_hot ? 1u << (from[row].mask - 1) : from[row].mask;
-        sizes[row] = from[row].te - from[row].ts; /* a byte for each tick, so that shares are whole */
-        if (from[row].ts < scene->to && from[row].te > scene->from && scene->from < scene->to)
-            wanted[wanted_count++] = row;
-    }
-    struct sta_sweep_events events = {
-        .rows = {wanted, wanted_count, ts, units, UNITS}, .dur = dur, .masks = masks, .sizes = sizes};
-    return sta_sweep_give(scene->sweep, &events, out, err);
-}
-
-static int prepare(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_prepare(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int carry(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_carry(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int measure(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_measure(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int settle(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_settle(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int note_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
-                         struct sta_error *err)
-{
-    return sta_pieces_add(((struct scene *)context)->pieces[interval->mask], worker, interval, err);
-}
-
-static int compare_units(const void *context, const struct sta_span *span, const struct sta_span *other)
-{
-    (void)context;
-    if (span->ts != other->ts)
-        return span->ts < other->ts ? -1 : 1;
-    return (span->cell > other->cell) - (span->cell < other->cell);
-}
-
-static uint32_t translate(const struct scene *scene, uint32_t mask)
-{
-    uint32_t spans = 0;
-    for (; scene->one_hot && mask != 0; mask &= mask - 1)
-        spans |= (uint32_t)__builtin_ctz(mask) + 1;
-    return scene->one_hot ? spans : mask;
-}
-
-static void make_translation(struct scene *scene)
-{
-    for (uint32_t byte = 0; byte < STA_SWEEP_MASK_BITS / 8; byte++)
-        for (uint32_t value = 0; value < 256; value++)
-            scene->translation[byte][value] = (uint16_t)translate(scene, value << 8 * byte);
-}
-
-static void begin_scene(struct scene *scene, struct sta_budget budget, uint32_t longest)
-{
-    scene->budget = budget;
-    make_translation(scene);
-    struct sta_sweep_options options = {.sets = scene->one_hot ? MASKS - 1 : SETS,
-                                        .one_hot = scene->one_hot,
-                                        .translation = scene->one_hot ? scene->translation : NULL,
-                                        .budget = &scene->budget,
-                                        .from = scaled(scene, scene->from),
-                                        .to = scaled(scene, scene->to),
-                                        .take = scene->sums_only ? NULL : note_interval,
-                                        .context = scene,
-                                        .concurrency = scene->concurrency,
-                                        .exposure = scene->exposure,
-                                        .range_from = INT64_MIN,
-                                        .range_to = INT64_MAX};
-    struct sta_pieces_options kept = {.budget = &scene->budget, .longest = longest, .compare = compare_units};
-    scene->sweep = sta_sweep_create(&options);
-    for (uint32_t mask = 1; mask < MASKS; mask++)
-        scene->pieces[mask] = sta_pieces_create(&kept);
-}
-
-static void end_scene(struct scene *scene)
-{
-    sta_sweep_destroy(scene->sweep);
-    for (uint32_t mask = 1; mask < MASKS; mask++)
-        sta_pieces_destroy(scene->pieces[mask]);
-}
-
-static struct sta_ordered_consumer consumer_of(struct scene *scene)
-{
-    return (struct sta_ordered_consumer){scene,   sta_sweep_record(scene->sweep), take_scene, prepare, carry,
-                                         measure, scene->exposure ? settle : NULL};
-}
-
-static int pass_scene(struct scene *scene, const struct sta_ordered_consumer *consumers, size_t count,
-                      size_t slice_rows, struct sta_error *err)
-{
-    struct sta_ordered_pass pass = {.blocks = scene->blocks,
-                                    .block_count = scene->block_count,
-                                    .read = read_block,
-                                    .context = scene,
-                                    .consumers = consumers,
-                                    .consumer_count = count,
-                                    .slice_rows = slice_rows};
-    return sta_ordered_run(&pass, &scene->budget, err);
-}
-
-static void run_scene(struct scene *scene, unsigned workers, size_t slice_rows, uint32_t longest)
-{
-    struct sta_error err = STA_ERROR_INIT;
-    begin_scene(scene, (struct sta_budget){.workers = workers, .memory = 1 << 20}, longest);
-    struct sta_ordered_consumer consumer = consumer_of(scene);
-    cr_assert_eq(pass_scene(scene, &consumer, 1, slice_rows, &err), 0);
-}
-
-static uint32_t mask_at(const struct scene *scene, uint32_t unit, int64_t t)
-{
-    uint32_t mask = 0;
-    for (uint32_t s = 0; t < HORIZON && s < SETS; s++)
-        mask |= (uint32_t)(scene->active[unit][s][t] > 0) << s;
-    return mask;
-}
+#include "sweep_scene.h"
 
 static void check_cells(const struct scene *scene, uint64_t seed)
 {
@@ -258,12 +15,12 @@ static void check_cells(const struct scene *scene, uint64_t seed)
     cr_assert_eq(sta_sweep_cells(scene->sweep, &cells, &count, &err), 0);
     for (uint32_t u = 0; u < UNITS; u++)
         for (int64_t t = 0; t < HORIZON; t++)
-            wanted[u][mask_at(scene, u, t)]++;
+            wanted[u][scene_mask_at(scene, u, t)]++;
     for (size_t c = 0; c < count; c++) {
         cr_assert(c == 0 || cells[c - 1].unit < cells[c].unit ||
                   (cells[c - 1].unit == cells[c].unit && cells[c - 1].mask < cells[c].mask));
         cr_assert_gt(cells[c].time, 0);
-        got[cells[c].unit][translate(scene, cells[c].mask)] += cells[c].time;
+        got[cells[c].unit][scene_translate(scene, cells[c].mask)] += cells[c].time;
     }
     for (uint32_t u = 0; u < UNITS; u++)
         for (uint32_t mask = 1; mask < MASKS; mask++)
@@ -293,9 +50,9 @@ static void check_concurrency(const struct scene *scene, uint64_t seed)
 /* Where the next interval of a combination in a unit begins, at @t or later; HORIZON: nowhere. */
 static int64_t next_interval(const struct scene *scene, uint32_t unit, uint32_t mask, int64_t t, int64_t *end)
 {
-    while (t < HORIZON && mask_at(scene, unit, t) != mask)
+    while (t < HORIZON && scene_mask_at(scene, unit, t) != mask)
         t++;
-    for (*end = t; *end < HORIZON && mask_at(scene, unit, *end) == mask;)
+    for (*end = t; *end < HORIZON && scene_mask_at(scene, unit, *end) == mask;)
         ++*end;
     return t;
 }
@@ -373,12 +130,12 @@ static void check_exposure(const struct scene *scene, uint64_t seed)
 static void check_scene(uint64_t seed)
 {
     static struct scene scene;
-    make_scene(&scene, seed);
+    scene_make(&scene, seed);
     scene.sums_only = seed % 2 == 0;
     scene.one_hot = seed % 4 == 3;
     scene.concurrency = !scene.one_hot && seed % 7 < 4;
     scene.exposure = !scene.one_hot && seed % 5 < 3;
-    run_scene(&scene, 1 + below(3), 1 + below(40), 0);
+    scene_run(&scene, 1 + below(3), 1 + below(40), 0);
     check_cells(&scene, seed);
     if (scene.concurrency)
         check_concurrency(&scene, seed);
@@ -386,7 +143,7 @@ static void check_scene(uint64_t seed)
         check_intervals(&scene, seed);
     if (scene.exposure)
         check_exposure(&scene, seed);
-    end_scene(&scene);
+    scene_end(&scene);
 }
 
 Test(intervals, equals_a_timeline_of_ticks_for_every_cut_window_and_number_of_workers)
@@ -409,8 +166,8 @@ Test(intervals, the_longest_are_there_whoever_saw_them)
     static struct scene scene;
     for (uint64_t seed = 5000; seed < 6000; seed++) {
         uint32_t longest = 1 + (uint32_t)(seed % 7);
-        make_scene(&scene, seed);
-        run_scene(&scene, 1 + below(3), 1 + below(40), longest);
+        scene_make(&scene, seed);
+        scene_run(&scene, 1 + below(3), 1 + below(40), longest);
         for (uint32_t mask = 1; mask < MASKS; mask++) {
             struct sta_joined joined;
             struct sta_error err = STA_ERROR_INIT;
@@ -432,7 +189,7 @@ Test(intervals, the_longest_are_there_whoever_saw_them)
                                  joined.items[joined.first[u] + i].from);
             sta_joined_fini(&joined);
         }
-        end_scene(&scene);
+        scene_end(&scene);
     }
 }
 
@@ -448,34 +205,34 @@ Test(intervals, counts_what_is_active_over_many_slices_that_touch_nothing_of_a_u
     for (int64_t t = 1; t < 100; t++)
         scene.spans[scene.count++] = (struct sta_span){t, t + 1, 1, 2}; /* .. while another unit is busy */
     for (size_t i = 0; i < scene.count; i++)
-        note_span(&scene, &scene.spans[i]);
-    make_blocks(&scene);
-    run_scene(&scene, 2, 1, 0);
+        scene_note(&scene, &scene.spans[i]);
+    scene_cut(&scene);
+    scene_run(&scene, 2, 1, 0);
     check_cells(&scene, 0);
     check_concurrency(&scene, 0);
     check_intervals(&scene, 0);
-    end_scene(&scene);
+    scene_end(&scene);
 }
 
-static int fail_on_third(void *context, unsigned worker, size_t block, const void **rows,
+static int fail_on_third(void *context, unsigned worker, size_t row_group, const void **rows,
                          struct sta_error *err)
 {
-    if (block == 3)
-        return sta_fail(err, STA_ECORRUPT, "block 3 is damaged");
-    return read_block(context, worker, block, rows, err);
+    if (row_group == 3)
+        return sta_fail(err, STA_ECORRUPT, "row group 3 is damaged");
+    return scene_read(context, worker, row_group, rows, err);
 }
 
-Test(intervals, a_failure_of_one_block_ends_the_pass_with_its_sentence)
+Test(intervals, a_failure_of_one_row_group_ends_the_pass_with_its_sentence)
 {
     static struct scene scene;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        make_scene(&scene, seed);
-        if (scene.block_count < 4)
+        scene_make(&scene, seed);
+        if (scene.row_group_count < 4)
             continue;
-        begin_scene(&scene, (struct sta_budget){.workers = 1 + (unsigned)(seed % 4), .memory = 1 << 20}, 0);
-        struct sta_ordered_consumer consumer = consumer_of(&scene);
-        struct sta_ordered_pass pass = {.blocks = scene.blocks,
-                                        .block_count = scene.block_count,
+        scene_begin(&scene, (struct sta_budget){.workers = 1 + (unsigned)(seed % 4), .memory = 1 << 20}, 0);
+        struct sta_ordered_consumer consumer = scene_consumer(&scene);
+        struct sta_ordered_pass pass = {.row_groups = scene.row_groups,
+                                        .row_group_count = scene.row_group_count,
                                         .read = fail_on_third,
                                         .context = &scene,
                                         .consumers = &consumer,
@@ -483,21 +240,21 @@ Test(intervals, a_failure_of_one_block_ends_the_pass_with_its_sentence)
                                         .slice_rows = 5};
         struct sta_error err = STA_ERROR_INIT;
         cr_assert_eq(sta_ordered_run(&pass, &scene.budget, &err), STA_ECORRUPT);
-        cr_assert_str_eq(err.text, "block 3 is damaged");
-        end_scene(&scene);
+        cr_assert_str_eq(err.text, "row group 3 is damaged");
+        scene_end(&scene);
     }
 }
 
 Test(intervals, a_cancelled_pass_says_so)
 {
     static struct scene scene;
-    make_scene(&scene, 5);
+    scene_make(&scene, 5);
     _Atomic bool cancel = true;
-    begin_scene(&scene, (struct sta_budget){.workers = 2, .memory = 1 << 20, .cancel = &cancel}, 0);
-    struct sta_ordered_consumer consumer = consumer_of(&scene);
+    scene_begin(&scene, (struct sta_budget){.workers = 2, .memory = 1 << 20, .cancel = &cancel}, 0);
+    struct sta_ordered_consumer consumer = scene_consumer(&scene);
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(pass_scene(&scene, &consumer, 1, 5, &err), STA_ECANCELLED);
-    end_scene(&scene);
+    cr_assert_eq(scene_pass(&scene, &consumer, 1, 5, &err), STA_ECANCELLED);
+    scene_end(&scene);
 }
 
 /* Each allocation of a pass is refused once, wherever it is: the pass ends with a sentence, and lets go of
@@ -509,15 +266,15 @@ Test(intervals, what_a_pass_holds_is_charged_and_refused_anywhere)
     size_t refused = 0, limit = 0;
     for (int status = STA_ELIMIT; status == STA_ELIMIT; limit += 512, refused++) {
         sta_account_init(&account, limit, "query_memory", NULL);
-        make_scene(&scene, 5);
+        scene_make(&scene, 5);
         scene.concurrency = scene.exposure = true;
-        begin_scene(&scene, (struct sta_budget){.workers = 2, .memory = 1 << 20, .account = &account}, 0);
-        struct sta_ordered_consumer consumer = consumer_of(&scene);
+        scene_begin(&scene, (struct sta_budget){.workers = 2, .memory = 1 << 20, .account = &account}, 0);
+        struct sta_ordered_consumer consumer = scene_consumer(&scene);
         struct sta_error err = STA_ERROR_INIT;
-        status = pass_scene(&scene, &consumer, 1, 5, &err);
+        status = scene_pass(&scene, &consumer, 1, 5, &err);
         cr_assert(status == STA_OK || (status == STA_ELIMIT && strstr(err.text, "query_memory") != NULL),
                   "%s", err.text);
-        end_scene(&scene);
+        scene_end(&scene);
         cr_assert_eq(account.used, 0, "what a pass held is released");
         sta_account_fini(&account);
     }

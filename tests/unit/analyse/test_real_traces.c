@@ -15,12 +15,12 @@ static void count_classes(struct sta_classes *classes, struct sta_column_reader 
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_classifier *classifier = sta_classifier_create(classes, reader);
-    uint32_t *codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *codes);
-    for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++) {
-        const struct sta_block *block = sta_snapshot_block(snapshot, b);
-        sta_column_reader_seek(reader, block);
-        cr_assert_eq(sta_classifier_run(classifier, NULL, block->rows, codes, &err), 0, "%s", err.text);
-        for (uint32_t row = 0; row < block->rows; row++) {
+    uint32_t *codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *codes);
+    for (size_t b = 0; b < sta_snapshot_row_group_count(snapshot); b++) {
+        const struct sta_row_group *row_group = sta_snapshot_row_group(snapshot, b);
+        sta_column_reader_seek(reader, row_group);
+        cr_assert_eq(sta_classifier_run(classifier, NULL, row_group->rows, codes, &err), 0, "%s", err.text);
+        for (uint32_t row = 0; row < row_group->rows; row++) {
             struct sta_class class = sta_classes_get(classes, codes[row]);
             fates[class.fate]++;
             for (uint32_t l = 0; l < sta_classes_preset(classes)->layer_count; l++)

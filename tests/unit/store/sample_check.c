@@ -9,9 +9,9 @@
 struct reading {
     const struct sample *sample;
     const struct sta_snapshot *snapshot;
-    const struct sta_block *block;
+    const struct sta_row_group *row_group;
     int64_t unit, origin; /* nanoseconds */
-    size_t ids[STA_BLOCK_ROWS];
+    size_t ids[STA_ROW_GROUP_ROWS];
     bool *seen;
     struct sta_column_values values;
 };
@@ -19,8 +19,8 @@ struct reading {
 static void read_column(struct reading *reading, uint32_t column)
 {
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(sta_block_read(reading->snapshot, reading->block, column, &reading->values, &err), STA_OK,
-                 "%s", err.text);
+    cr_assert_eq(sta_row_group_read(reading->snapshot, reading->row_group, column, &reading->values, &err),
+                 STA_OK, "%s", err.text);
 }
 
 static void check_listed(const struct sta_column_stats *stats, uint32_t code)
@@ -35,9 +35,9 @@ static void check_codes(struct reading *reading, uint32_t column, size_t offset)
 {
     struct sta_column_stats stats;
     uint32_t missing = 0;
-    sta_block_stats(reading->snapshot, reading->block, column, &stats);
+    sta_row_group_stats(reading->snapshot, reading->row_group, column, &stats);
     read_column(reading, column);
-    for (uint32_t i = 0; i < reading->block->rows; i++) {
+    for (uint32_t i = 0; i < reading->row_group->rows; i++) {
         uint32_t expected =
             *(const uint32_t *)((const char *)&reading->sample->rows[reading->ids[i]] + offset);
         uint32_t code = reading->values.kind == STA_KIND_ABSENT ? STA_NO_CODE : reading->values.codes[i];
@@ -78,10 +78,10 @@ static void check_args(struct reading *reading, uint32_t key)
 {
     struct sta_column_stats stats;
     uint32_t missing = 0;
-    sta_block_stats(reading->snapshot, reading->block, STA_COLUMN_ARGS + key, &stats);
+    sta_row_group_stats(reading->snapshot, reading->row_group, STA_COLUMN_ARGS + key, &stats);
     read_column(reading, STA_COLUMN_ARGS + key);
     cr_assert_eq(reading->values.kind, stats.kind);
-    for (uint32_t i = 0; i < reading->block->rows; i++) {
+    for (uint32_t i = 0; i < reading->row_group->rows; i++) {
         const struct sample_row *row = &reading->sample->rows[reading->ids[i]];
         check_args_value(reading, row, key, i);
         missing += row->kinds[key] == 0;
@@ -97,32 +97,32 @@ static void check_args(struct reading *reading, uint32_t key)
 
 static void check_times(struct reading *reading)
 {
-    const struct sta_block *block = reading->block;
+    const struct sta_row_group *row_group = reading->row_group;
     struct sta_column_stats stats;
     int64_t te_max = INT64_MIN;
-    int64_t *times = sta_alloc_array(STA_BLOCK_ROWS, sizeof *times);
+    int64_t *times = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *times);
     read_column(reading, STA_COLUMN_TS);
-    memcpy(times, reading->values.integers, block->rows * sizeof *times);
-    for (uint32_t i = 0; i < block->rows; i++)
+    memcpy(times, reading->values.integers, row_group->rows * sizeof *times);
+    for (uint32_t i = 0; i < row_group->rows; i++)
         cr_assert_eq(times[i] * reading->unit, reading->sample->rows[reading->ids[i]].ts - reading->origin);
-    cr_assert_eq(times[0], block->ts_min);
-    cr_assert_eq(times[block->rows - 1], block->ts_max);
+    cr_assert_eq(times[0], row_group->ts_min);
+    cr_assert_eq(times[row_group->rows - 1], row_group->ts_max);
     read_column(reading, STA_COLUMN_DUR);
-    sta_block_stats(reading->snapshot, block, STA_COLUMN_DUR, &stats);
-    for (uint32_t i = 0; i < block->rows; i++) {
+    sta_row_group_stats(reading->snapshot, row_group, STA_COLUMN_DUR, &stats);
+    for (uint32_t i = 0; i < row_group->rows; i++) {
         int64_t dur = reading->values.integers[i];
         cr_assert_eq(dur * reading->unit, reading->sample->rows[reading->ids[i]].dur);
         cr_assert(stats.min <= dur && dur <= stats.max);
         te_max = STA_MAX(te_max, times[i] + dur);
     }
-    cr_assert_eq(te_max, block->te_max);
+    cr_assert_eq(te_max, row_group->te_max);
     free(times);
 }
 
 /* Equal times: by source path, then line; rows of a sample stand in line order. */
 static void check_order(struct reading *reading)
 {
-    for (uint32_t i = 1; i < reading->block->rows; i++) {
+    for (uint32_t i = 1; i < reading->row_group->rows; i++) {
         const struct sample_row *before = &reading->sample->rows[reading->ids[i - 1]],
                                 *row = &reading->sample->rows[reading->ids[i]];
         cr_assert_leq(before->ts, row->ts);
@@ -136,9 +136,10 @@ static void check_order(struct reading *reading)
 static void check_chunks(struct reading *reading)
 {
     size_t count;
-    const struct sta_chunk *chunks = sta_snapshot_chunks(reading->snapshot, reading->block->segment, &count);
+    const struct sta_chunk *chunks =
+        sta_snapshot_chunks(reading->snapshot, reading->row_group->segment, &count);
     read_column(reading, STA_COLUMN_CHUNK);
-    for (uint32_t i = 0; i < reading->block->rows; i++) {
+    for (uint32_t i = 0; i < reading->row_group->rows; i++) {
         const struct sample_row *row = &reading->sample->rows[reading->ids[i]];
         cr_assert_lt(reading->values.codes[i], count);
         const struct sta_chunk *chunk = &chunks[reading->values.codes[i]];
@@ -149,10 +150,10 @@ static void check_chunks(struct reading *reading)
     }
 }
 
-static void check_block(struct reading *reading)
+static void check_row_group(struct reading *reading)
 {
     read_column(reading, STA_COLUMN_ARGS);
-    for (uint32_t i = 0; i < reading->block->rows; i++) {
+    for (uint32_t i = 0; i < reading->row_group->rows; i++) {
         reading->ids[i] = (size_t)reading->values.integers[i];
         cr_assert_lt(reading->ids[i], reading->sample->count);
         cr_assert(!reading->seen[reading->ids[i]], "row %zu occurs twice", reading->ids[i]);
@@ -188,14 +189,15 @@ void sample_check(const struct sample *sample, const struct sta_snapshot *snapsh
     cr_assert_eq(info->origin_us, origin / 1000);
     cr_assert_eq(info->end_ticks * reading->unit, end - origin);
     reading->seen = sta_alloc_array(sample->count, sizeof *reading->seen);
-    reading->values = (struct sta_column_values){.integers = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
-                                                 .numbers = sta_alloc_array(STA_BLOCK_ROWS, sizeof(double)),
-                                                 .codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t)),
-                                                 .kinds = sta_alloc(STA_BLOCK_ROWS),
-                                                 .missing = sta_alloc(STA_BLOCK_ROWS)};
-    for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++) {
-        reading->block = sta_snapshot_block(snapshot, b);
-        check_block(reading);
+    reading->values =
+        (struct sta_column_values){.integers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t)),
+                                   .numbers = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(double)),
+                                   .codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t)),
+                                   .kinds = sta_alloc(STA_ROW_GROUP_ROWS),
+                                   .missing = sta_alloc(STA_ROW_GROUP_ROWS)};
+    for (size_t b = 0; b < sta_snapshot_row_group_count(snapshot); b++) {
+        reading->row_group = sta_snapshot_row_group(snapshot, b);
+        check_row_group(reading);
     }
     for (size_t i = 0; i < sample->count; i++)
         cr_assert_eq(reading->seen[i], wanted == NULL || wanted[sample->rows[i].source], "row %zu", i);

@@ -1,7 +1,7 @@
 /* The records of a slice, unit by unit.
  *
- * Records of a unit mostly come from one block and stay where they are.  Those of several blocks are brought
- * together, and sorted unless the blocks follow one another. */
+ * Records of a unit mostly come from one row group and stay where they are.  Those of several row groups are
+ * brought together, and sorted unless the row groups follow one another. */
 #include "analyse/operators/ordered/ordered_private.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ int sta_ordered_gather(struct sta_ordered_gathering *gathering, const struct sta
     return rc;
 }
 
-/* ---- units of several blocks */
+/* ---- units of several row groups */
 
 static int reserve_space(char **buffer, size_t *capacity, size_t bytes, struct sta_account *account,
                          struct sta_error *err)

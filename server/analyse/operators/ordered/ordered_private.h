@@ -8,12 +8,12 @@
 #include "analyse/operators/ordered/slices.h"
 #include "common/account.h"
 
-/* The records of one unit in a block and a slice, beside those of the unit before. */
+/* The records of one unit in a row group and a slice, beside those of the unit before. */
 struct sta_ordered_group {
     uint32_t unit, count;
 };
 
-/* Memory for what a consumer gave of a block; used again for other blocks. */
+/* Memory for what a consumer gave of a row group; used again for other row groups. */
 struct sta_ordered_memory {
     char *records;
     size_t bytes;
@@ -35,7 +35,8 @@ void sta_ordered_placing_fini(struct sta_ordered_placing *placing, struct sta_ac
 
 struct sta_ordered_out {
     size_t record;
-    const int64_t *cuts; /* where slices end after the block's beginning, ascending; the last is INT64_MAX */
+    const int64_t
+        *cuts; /* where slices end after the row group's beginning, ascending; the last is INT64_MAX */
     size_t cut_count;
     struct sta_ordered_end *ends; /* by cut; set */
     struct sta_ordered_memory *memory;
@@ -47,14 +48,14 @@ struct sta_ordered_out {
 
 /* ---- slices */
 
-/* What a block gives to a slice. */
+/* What a row group gives to a slice. */
 struct sta_ordered_piece {
     const struct sta_ordered_group *groups;
     uint32_t group_count;
     const char *records;
 };
 
-/* Records of a unit that a block gives, in order of time. */
+/* Records of a unit that a row group gives, in order of time. */
 struct sta_ordered_chunk {
     const char *records;
     uint32_t count;
@@ -68,16 +69,16 @@ struct sta_ordered_gathering {
     size_t place_capacity;
     struct sta_ordered_unit *units;
     size_t unit_count, unit_capacity;
-    struct sta_ordered_chunk *parts; /* chains of the records of a unit, by block */
+    struct sta_ordered_chunk *parts; /* chains of the records of a unit, by row group */
     size_t part_count, part_capacity;
-    char *buffer, *scratch; /* of units that several blocks have records of */
+    char *buffer, *scratch; /* of units that several row groups have records of */
     size_t buffer_bytes, scratch_bytes;
 };
 void sta_ordered_gathering_fini(struct sta_ordered_gathering *gathering, struct sta_account *account);
 
 /** Starts anew. */
 void sta_ordered_gather_begin(struct sta_ordered_gathering *gathering);
-/** Adds what a block gives; in the order of blocks. */
+/** Adds what a row group gives; in the order of row groups. */
 STA_MUSTCHECK int sta_ordered_gather(struct sta_ordered_gathering *gathering,
                                      const struct sta_ordered_piece *piece, size_t record,
                                      struct sta_account *account, struct sta_error *err);

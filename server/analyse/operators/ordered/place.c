@@ -1,4 +1,4 @@
-/* Where the records of a block's rows go: by slice, then by unit, in the order of rows.
+/* Where the records of a row group's rows go: by slice, then by unit, in the order of rows.
  *
  * The rows of a slice are counted by unit, which gives each unit a place of its own: a counting sort of the
  * rows, so that a consumer writes each record once, where it stays. */

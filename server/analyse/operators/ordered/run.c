@@ -1,9 +1,9 @@
-/* The pass: workers share out blocks to read and slices to go through.
+/* The pass: workers share out row groups to read and slices to go through.
  *
- * DESIGN.  One mutex guards who does what next; it is taken once per block and a few times per slice.  A
- * worker prefers a slice that is ready over another block to read, so what is held stays near what the open
- * slices need.  Slices are handed out in order; each waits for its turn to carry and to settle, which are
- * short, and since the worker of an earlier slice is always at work on it, turns never deadlock. */
+ * DESIGN.  One mutex guards who does what next; it is taken once per row group and a few times per slice.  A
+ * worker prefers a slice that is ready over another row group to read, so what is held stays near what the
+ * open slices need.  Slices are handed out in order; each waits for its turn to carry and to settle, which
+ * are short, and since the worker of an earlier slice is always at work on it, turns never deadlock. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <uv.h>
@@ -13,7 +13,7 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 
-/* A block. */
+/* A row group. */
 struct held {
     uint32_t uses; /* slices that still need it */
     bool read;
@@ -26,19 +26,19 @@ struct pass {
     const struct sta_budget *budget;
     bool settles; /* whether a consumer does */
     struct sta_slice_plan plan;
-    struct held *held;                        /* by block */
-    struct sta_ordered_memory *memories;      /* by block, then consumer */
-    struct sta_ordered_end *ends;             /* by block, then consumer, then use of the block */
+    struct held *held;                        /* by row group */
+    struct sta_ordered_memory *memories;      /* by row group, then consumer */
+    struct sta_ordered_end *ends;             /* by row group, then consumer, then use of the row group */
     struct sta_ordered_placing *placings;     /* by worker */
     struct sta_ordered_gathering *gatherings; /* by worker, then consumer */
 
     uv_mutex_t lock; /* guards what follows, and held */
     uv_cond_t changed;
-    size_t next_block;  /* in plan.order */
-    size_t read_prefix; /* plan.order[0 .. read_prefix) have been read */
+    size_t next_row_group; /* in plan.order */
+    size_t read_prefix;    /* plan.order[0 .. read_prefix) have been read */
     size_t next_slice;
     size_t turns[TURNS];              /* the slice that may carry, settle now */
-    struct sta_ordered_memory *spare; /* at most one for each block and consumer */
+    struct sta_ordered_memory *spare; /* at most one for each row group and consumer */
     size_t spare_count;
     struct sta_error error;
     _Atomic bool stop;
@@ -54,17 +54,18 @@ static void stop_pass(struct pass *pass, const struct sta_error *why)
     uv_mutex_unlock(&pass->lock);
 }
 
-/* ---- blocks */
+/* ---- row groups */
 
-static struct sta_ordered_memory *memories_of(const struct pass *pass, uint32_t block)
+static struct sta_ordered_memory *memories_of(const struct pass *pass, uint32_t row_group)
 {
-    return pass->memories + block * pass->spec->consumer_count;
+    return pass->memories + row_group * pass->spec->consumer_count;
 }
 
-static struct sta_ordered_end *ends_of(const struct pass *pass, uint32_t block, size_t consumer)
+static struct sta_ordered_end *ends_of(const struct pass *pass, uint32_t row_group, size_t consumer)
 {
     const struct sta_slice_plan *plan = &pass->plan;
-    return pass->ends + plan->first_use[block] * pass->spec->consumer_count + consumer * plan->uses[block];
+    return pass->ends + plan->first_use[row_group] * pass->spec->consumer_count +
+           consumer * plan->uses[row_group];
 }
 
 static struct sta_ordered_memory take_spare(struct pass *pass)
@@ -85,27 +86,27 @@ static void give_spare(struct pass *pass, struct sta_ordered_memory *memory)
     *memory = (struct sta_ordered_memory){0};
 }
 
-static void note_read(struct pass *pass, uint32_t block)
+static void note_read(struct pass *pass, uint32_t row_group)
 {
     uv_mutex_lock(&pass->lock);
-    pass->held[block].read = true;
-    while (pass->read_prefix < pass->spec->block_count &&
+    pass->held[row_group].read = true;
+    while (pass->read_prefix < pass->spec->row_group_count &&
            pass->held[pass->plan.order[pass->read_prefix]].read)
         pass->read_prefix++;
     uv_cond_broadcast(&pass->changed);
     uv_mutex_unlock(&pass->lock);
 }
 
-static int take_block(struct pass *pass, unsigned worker, uint32_t block, size_t number, const void *rows,
+static int take_block(struct pass *pass, unsigned worker, uint32_t row_group, size_t number, const void *rows,
                       struct sta_error *err)
 {
     const struct sta_ordered_consumer *consumer = &pass->spec->consumers[number];
-    struct sta_ordered_memory *memory = &memories_of(pass, block)[number];
+    struct sta_ordered_memory *memory = &memories_of(pass, row_group)[number];
     *memory = take_spare(pass);
     struct sta_ordered_out out = {.record = consumer->record,
-                                  .cuts = pass->plan.bounds + pass->plan.first_slice[block] + 1,
-                                  .cut_count = pass->plan.uses[block],
-                                  .ends = ends_of(pass, block, number),
+                                  .cuts = pass->plan.bounds + pass->plan.first_slice[row_group] + 1,
+                                  .cut_count = pass->plan.uses[row_group],
+                                  .ends = ends_of(pass, row_group, number),
                                   .memory = memory,
                                   .placing = &pass->placings[worker],
                                   .account = pass->budget->account};
@@ -118,15 +119,15 @@ static int take_block(struct pass *pass, unsigned worker, uint32_t block, size_t
     return rc;
 }
 
-static int read_block(struct pass *pass, unsigned worker, uint32_t block, struct sta_error *err)
+static int read_row_group(struct pass *pass, unsigned worker, uint32_t row_group, struct sta_error *err)
 {
     const struct sta_ordered_pass *spec = pass->spec;
     const void *rows = NULL;
-    int rc = spec->read(spec->context, worker, block, &rows, err);
+    int rc = spec->read(spec->context, worker, row_group, &rows, err);
     for (size_t c = 0; c < spec->consumer_count && rc == 0 && rows != NULL; c++)
-        rc = take_block(pass, worker, block, c, rows, err);
+        rc = take_block(pass, worker, row_group, c, rows, err);
     if (rc == 0)
-        note_read(pass, block);
+        note_read(pass, row_group);
     return rc;
 }
 
@@ -140,11 +141,11 @@ static int gather(const struct pass *pass, struct sta_ordered_gathering *gatheri
     int rc = 0;
     sta_ordered_gather_begin(gathering);
     for (size_t m = plan->first_member[number]; m < plan->first_member[number + 1] && rc == 0; m++) {
-        const uint32_t block = plan->members[m];
-        const size_t use = number - plan->first_slice[block];
-        const struct sta_ordered_end *ends = ends_of(pass, block, consumer);
+        const uint32_t row_group = plan->members[m];
+        const size_t use = number - plan->first_slice[row_group];
+        const struct sta_ordered_end *ends = ends_of(pass, row_group, consumer);
         const struct sta_ordered_end from = use > 0 ? ends[use - 1] : (struct sta_ordered_end){0};
-        const struct sta_ordered_memory *memory = &memories_of(pass, block)[consumer];
+        const struct sta_ordered_memory *memory = &memories_of(pass, row_group)[consumer];
         if (ends[use].groups <= from.groups)
             continue;
         struct sta_ordered_piece piece = {memory->groups + from.groups, ends[use].groups - from.groups,
@@ -161,7 +162,7 @@ static int gather(const struct pass *pass, struct sta_ordered_gathering *gatheri
     return rc;
 }
 
-/* The blocks that no later slice needs give up their memory. */
+/* The row groups that no later slice needs give up their memory. */
 static void let_go(struct pass *pass, size_t slice)
 {
     const struct sta_slice_plan *plan = &pass->plan;
@@ -247,11 +248,11 @@ static int do_slice(struct pass *pass, unsigned worker, size_t number, struct st
 
 /* ---- who does what next */
 
-enum task_kind { TASK_NONE, TASK_BLOCK, TASK_SLICE };
+enum task_kind { TASK_NONE, TASK_ROW_GROUP, TASK_SLICE };
 
 struct task {
     enum task_kind kind;
-    size_t number; /* block or slice */
+    size_t number; /* row group or slice */
 };
 
 static struct task next_task(struct pass *pass)
@@ -262,8 +263,8 @@ static struct task next_task(struct pass *pass)
     while (!pass->stop && task.kind == TASK_NONE && pass->next_slice < plan->slice_count) {
         if (pass->read_prefix >= plan->reads[pass->next_slice])
             task = (struct task){TASK_SLICE, pass->next_slice++};
-        else if (pass->next_block < pass->spec->block_count)
-            task = (struct task){TASK_BLOCK, plan->order[pass->next_block++]};
+        else if (pass->next_row_group < pass->spec->row_group_count)
+            task = (struct task){TASK_ROW_GROUP, plan->order[pass->next_row_group++]};
         else
             uv_cond_wait(&pass->changed, &pass->lock);
     }
@@ -282,8 +283,8 @@ static void run_worker(void *context, unsigned worker)
             return;
         rc = sta_budget_check(pass->budget, &err);
         if (rc == 0)
-            rc = task.kind == TASK_BLOCK ? read_block(pass, worker, (uint32_t)task.number, &err)
-                                         : do_slice(pass, worker, task.number, &err);
+            rc = task.kind == TASK_ROW_GROUP ? read_row_group(pass, worker, (uint32_t)task.number, &err)
+                                             : do_slice(pass, worker, task.number, &err);
         sta_budget_step(pass->budget);
     }
     stop_pass(pass, &err);
@@ -303,19 +304,19 @@ static int pass_init(struct pass *pass, struct sta_error *err)
     pass->gatherings = sta_alloc_array(workers * consumers, sizeof *pass->gatherings);
     for (size_t c = 0; c < consumers; c++)
         pass->settles |= spec->consumers[c].settle != NULL;
-    int rc = sta_slice_plan_init(&pass->plan, spec->blocks, spec->block_count, spec->slice_rows, pass->budget,
-                                 err);
+    int rc = sta_slice_plan_init(&pass->plan, spec->row_groups, spec->row_group_count, spec->slice_rows,
+                                 pass->budget, err);
     if (rc != 0)
         return rc;
-    const size_t blocks = spec->block_count + 1;
-    const size_t uses = pass->plan.first_use[spec->block_count] + 1;
-    pass->held = sta_account_calloc(account, blocks, sizeof *pass->held, what, err);
-    pass->memories = sta_account_calloc(account, blocks * consumers, sizeof *pass->memories, what, err);
-    pass->spare = sta_account_calloc(account, blocks * consumers, sizeof *pass->spare, what, err);
+    const size_t row_groups = spec->row_group_count + 1;
+    const size_t uses = pass->plan.first_use[spec->row_group_count] + 1;
+    pass->held = sta_account_calloc(account, row_groups, sizeof *pass->held, what, err);
+    pass->memories = sta_account_calloc(account, row_groups * consumers, sizeof *pass->memories, what, err);
+    pass->spare = sta_account_calloc(account, row_groups * consumers, sizeof *pass->spare, what, err);
     pass->ends = sta_account_calloc(account, uses * consumers, sizeof *pass->ends, what, err);
     if (pass->held == NULL || pass->memories == NULL || pass->spare == NULL || pass->ends == NULL)
         return err->status;
-    for (size_t i = 0; i < spec->block_count; i++)
+    for (size_t i = 0; i < spec->row_group_count; i++)
         pass->held[i].uses = pass->plan.uses[i];
     return 0;
 }
@@ -339,7 +340,7 @@ static void pass_fini(struct pass *pass)
         sta_ordered_gathering_fini(&pass->gatherings[g], account);
     free(pass->placings);
     free(pass->gatherings);
-    free_memories(account, pass->memories, pass->spec->block_count * consumers);
+    free_memories(account, pass->memories, pass->spec->row_group_count * consumers);
     free_memories(account, pass->spare, pass->spare_count);
     sta_account_free(account, pass->held);
     sta_account_free(account, pass->ends);
@@ -354,7 +355,7 @@ int sta_ordered_run(const struct sta_ordered_pass *spec, const struct sta_budget
     struct pass pass = {.spec = spec, .budget = budget};
     int rc = pass_init(&pass, err);
     if (rc == 0) {
-        sta_budget_expect(budget, spec->block_count + pass.plan.slice_count);
+        sta_budget_expect(budget, spec->row_group_count + pass.plan.slice_count);
         sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
         if (pass.stop)
             *err = pass.error;

@@ -1,13 +1,13 @@
-/* Cuts the time axis where about `slice_rows` rows have passed, taking the rows of a block as spread evenly
- * over its time.
+/* Cuts the time axis where about `slice_rows` rows have passed, taking the rows of a row group as spread
+ * evenly over its time.
  *
- * Many segments may cover the same time, so cutting at the ends of blocks would give slices of very different
- * size.  The estimate only steers sizes: a slice's content is found exactly, by searching each member block
- * for its bounds.
+ * Many segments may cover the same time, so cutting at the ends of row groups would give slices of very
+ * different size.  The estimate only steers sizes: a slice's content is found exactly, by searching each
+ * member row group for its bounds.
  *
- * Each slice lists the blocks that reach into it, so a cut costs an entry for each block that is open there.
- * Where more than STA_SLICE_BLOCKS are open, slices are larger in proportion: the plan grows with blocks and
- * rows, not with slices times blocks, when all files span the whole run. */
+ * Each slice lists the row groups that reach into it, so a cut costs an entry for each row group that is open
+ * there. Where more than STA_SLICE_BLOCKS are open, slices are larger in proportion: the plan grows with row
+ * groups and rows, not with slices times row groups, when all files span the whole run. */
 #include "analyse/operators/ordered/slices.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 
 static const char WHAT[] = "the plan of slices of time";
 
-/* At a time a block begins (open 1) or ends (-1), and with it so many rows per tick; `rows` fall there at
+/* At a time a row group begins (open 1) or ends (-1), and with it so many rows per tick; `rows` fall there at
  * once. */
 struct change {
     int64_t at;
@@ -34,20 +34,20 @@ static int compare_changes(const void *a, const void *b, void *context)
 }
 
 /* NULL when it fails. */
-static struct change *changes_of(const struct sta_ordered_block *blocks, size_t block_count,
+static struct change *changes_of(const struct sta_ordered_row_group *row_groups, size_t row_group_count,
                                  const struct sta_budget *budget, struct sta_error *err)
 {
     struct change *changes =
-        sta_account_alloc(budget->account, block_count * 2 + 1, sizeof *changes, WHAT, err);
-    for (size_t i = 0; changes != NULL && i < block_count; i++) {
-        double width = (double)blocks[i].ts_max - (double)blocks[i].ts_min;
-        double rows = (double)blocks[i].rows;
+        sta_account_alloc(budget->account, row_group_count * 2 + 1, sizeof *changes, WHAT, err);
+    for (size_t i = 0; changes != NULL && i < row_group_count; i++) {
+        double width = (double)row_groups[i].ts_max - (double)row_groups[i].ts_min;
+        double rows = (double)row_groups[i].rows;
         double density = width > 0 ? rows / width : 0;
-        changes[i * 2] = (struct change){blocks[i].ts_min, density, width > 0 ? 0 : rows, 1};
-        changes[i * 2 + 1] = (struct change){blocks[i].ts_max, -density, 0, -1};
+        changes[i * 2] = (struct change){row_groups[i].ts_min, density, width > 0 ? 0 : rows, 1};
+        changes[i * 2 + 1] = (struct change){row_groups[i].ts_max, -density, 0, -1};
     }
     if (changes == NULL ||
-        sta_sort(budget, changes, block_count * 2, sizeof *changes, compare_changes, NULL, err) == 0)
+        sta_sort(budget, changes, row_group_count * 2, sizeof *changes, compare_changes, NULL, err) == 0)
         return changes;
     sta_account_free(budget->account, changes);
     return NULL;
@@ -94,7 +94,7 @@ static int cut_all(struct cuts *cuts, const struct change *changes, size_t count
                    struct sta_error *err)
 {
     double density = 0, rows = 0, least = (double)slice_rows;
-    int64_t open = 0; /* blocks */
+    int64_t open = 0; /* row groups */
     int rc = add_cut(cuts, INT64_MIN, err);
     for (size_t i = 0; i < count && rc == 0; i++) {
         if (i > 0)
@@ -106,17 +106,18 @@ static int cut_all(struct cuts *cuts, const struct change *changes, size_t count
         density += changes[i].density;
         rows += changes[i].rows;
         open += changes[i].open;
-        least = (double)STA_MAX(slice_rows, (size_t)open * (slice_rows / STA_SLICE_BLOCKS));
+        least = (double)STA_MAX(slice_rows, (size_t)open * (slice_rows / STA_SLICE_ROW_GROUPS));
     }
     return rc;
 }
 
-static int cut(struct sta_slice_plan *plan, const struct sta_ordered_block *blocks, size_t block_count,
-               size_t slice_rows, const struct sta_budget *budget, struct sta_error *err)
+static int cut(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
+               size_t row_group_count, size_t slice_rows, const struct sta_budget *budget,
+               struct sta_error *err)
 {
-    struct change *changes = changes_of(blocks, block_count, budget, err);
+    struct change *changes = changes_of(row_groups, row_group_count, budget, err);
     struct cuts cuts = {.budget = budget};
-    int rc = changes == NULL ? err->status : cut_all(&cuts, changes, block_count * 2, slice_rows, err);
+    int rc = changes == NULL ? err->status : cut_all(&cuts, changes, row_group_count * 2, slice_rows, err);
     sta_account_free(budget->account, changes);
     plan->bounds = cuts.bounds;
     plan->slice_count = cuts.count;
@@ -127,7 +128,7 @@ static int cut(struct sta_slice_plan *plan, const struct sta_ordered_block *bloc
 
 struct placed {
     int64_t ts_min;
-    uint32_t block;
+    uint32_t row_group;
 };
 
 static int compare_placed(const void *a, const void *b, void *context)
@@ -136,54 +137,57 @@ static int compare_placed(const void *a, const void *b, void *context)
     const struct placed *y = b;
     if (x->ts_min != y->ts_min)
         return x->ts_min < y->ts_min ? -1 : 1;
-    return (x->block > y->block) - (x->block < y->block);
+    return (x->row_group > y->row_group) - (x->row_group < y->row_group);
 }
 
-static int order_blocks(struct sta_slice_plan *plan, const struct sta_ordered_block *blocks,
-                        size_t block_count, const struct sta_budget *budget, struct sta_error *err)
+static int order_row_groups(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
+                            size_t row_group_count, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct placed *placed = sta_account_alloc(budget->account, block_count + 1, sizeof *placed, WHAT, err);
-    plan->order = sta_account_alloc(budget->account, block_count + 1, sizeof *plan->order, WHAT, err);
+    struct placed *placed =
+        sta_account_alloc(budget->account, row_group_count + 1, sizeof *placed, WHAT, err);
+    plan->order = sta_account_alloc(budget->account, row_group_count + 1, sizeof *plan->order, WHAT, err);
     int rc = placed == NULL || plan->order == NULL ? err->status : 0;
-    for (size_t i = 0; rc == 0 && i < block_count; i++)
-        placed[i] = (struct placed){blocks[i].ts_min, (uint32_t)i};
+    for (size_t i = 0; rc == 0 && i < row_group_count; i++)
+        placed[i] = (struct placed){row_groups[i].ts_min, (uint32_t)i};
     if (rc == 0)
-        rc = sta_sort(budget, placed, block_count, sizeof *placed, compare_placed, NULL, err);
-    for (size_t i = 0; rc == 0 && i < block_count; i++)
-        plan->order[i] = placed[i].block;
+        rc = sta_sort(budget, placed, row_group_count, sizeof *placed, compare_placed, NULL, err);
+    for (size_t i = 0; rc == 0 && i < row_group_count; i++)
+        plan->order[i] = placed[i].row_group;
     sta_account_free(budget->account, placed);
     return rc;
 }
 
-static int alloc_uses(struct sta_slice_plan *plan, size_t block_count, struct sta_account *account,
+static int alloc_uses(struct sta_slice_plan *plan, size_t row_group_count, struct sta_account *account,
                       struct sta_error *err)
 {
     plan->reads = sta_account_calloc(account, plan->slice_count, sizeof *plan->reads, WHAT, err);
     plan->first_member =
         sta_account_calloc(account, plan->slice_count + 1, sizeof *plan->first_member, WHAT, err);
-    plan->uses = sta_account_calloc(account, block_count + 1, sizeof *plan->uses, WHAT, err);
-    plan->first_slice = sta_account_calloc(account, block_count + 1, sizeof *plan->first_slice, WHAT, err);
-    plan->first_use = sta_account_calloc(account, block_count + 1, sizeof *plan->first_use, WHAT, err);
+    plan->uses = sta_account_calloc(account, row_group_count + 1, sizeof *plan->uses, WHAT, err);
+    plan->first_slice =
+        sta_account_calloc(account, row_group_count + 1, sizeof *plan->first_slice, WHAT, err);
+    plan->first_use = sta_account_calloc(account, row_group_count + 1, sizeof *plan->first_use, WHAT, err);
     bool all = plan->reads != NULL && plan->first_member != NULL && plan->uses != NULL &&
                plan->first_slice != NULL && plan->first_use != NULL;
     return all ? 0 : err->status;
 }
 
-/* The blocks that have begun and not ended, while slices are gone through. */
-struct open_blocks {
+/* The row groups that have begun and not ended, while slices are gone through. */
+struct open_row_groups {
     uint32_t *items;
     size_t count, read; /* read: of plan->order */
     size_t member_capacity;
 };
 
-/* Members of a slice: the blocks that began before its end and have not ended before its start. */
-static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_block *blocks,
-                        size_t block_count, size_t s, struct open_blocks *open,
+/* Members of a slice: the row groups that began before its end and have not ended before its start. */
+static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
+                        size_t row_group_count, size_t s, struct open_row_groups *open,
                         const struct sta_budget *budget, struct sta_error *err)
 {
     bool last = s + 1 == plan->slice_count;
     size_t member = plan->first_member[s];
-    while (open->read < block_count && (last || blocks[plan->order[open->read]].ts_min < plan->bounds[s + 1]))
+    while (open->read < row_group_count &&
+           (last || row_groups[plan->order[open->read]].ts_min < plan->bounds[s + 1]))
         open->items[open->count++] = plan->order[open->read++];
     int rc = STA_ACCOUNT_GROW(budget->account, plan->members, open->member_capacity, member + open->count,
                               WHAT, err);
@@ -191,12 +195,12 @@ static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_bl
         return rc;
     size_t still_open = 0;
     for (size_t i = 0; i < open->count; i++) {
-        uint32_t block = open->items[i];
-        plan->members[member++] = block;
-        plan->first_slice[block] = plan->uses[block] == 0 ? s : plan->first_slice[block];
-        plan->uses[block]++;
-        if (!last && blocks[block].ts_max >= plan->bounds[s + 1])
-            open->items[still_open++] = block;
+        uint32_t row_group = open->items[i];
+        plan->members[member++] = row_group;
+        plan->first_slice[row_group] = plan->uses[row_group] == 0 ? s : plan->first_slice[row_group];
+        plan->uses[row_group]++;
+        if (!last && row_groups[row_group].ts_max >= plan->bounds[s + 1])
+            open->items[still_open++] = row_group;
     }
     open->count = still_open;
     plan->reads[s] = open->read;
@@ -204,29 +208,29 @@ static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_bl
     return sta_budget_check(budget, err);
 }
 
-static int assign(struct sta_slice_plan *plan, const struct sta_ordered_block *blocks, size_t block_count,
-                  const struct sta_budget *budget, struct sta_error *err)
+static int assign(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
+                  size_t row_group_count, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct open_blocks open = {
-        .items = sta_account_alloc(budget->account, block_count + 1, sizeof *open.items, WHAT, err)};
-    int rc = open.items == NULL ? err->status : alloc_uses(plan, block_count, budget->account, err);
+    struct open_row_groups open = {
+        .items = sta_account_alloc(budget->account, row_group_count + 1, sizeof *open.items, WHAT, err)};
+    int rc = open.items == NULL ? err->status : alloc_uses(plan, row_group_count, budget->account, err);
     for (size_t s = 0; s < plan->slice_count && rc == 0; s++)
-        rc = assign_slice(plan, blocks, block_count, s, &open, budget, err);
+        rc = assign_slice(plan, row_groups, row_group_count, s, &open, budget, err);
     sta_account_free(budget->account, open.items);
     return rc;
 }
 
-int sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_ordered_block *blocks,
-                        size_t block_count, size_t slice_rows, const struct sta_budget *budget,
+int sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
+                        size_t row_group_count, size_t slice_rows, const struct sta_budget *budget,
                         struct sta_error *err)
 {
     *plan = (struct sta_slice_plan){0};
-    int rc = order_blocks(plan, blocks, block_count, budget, err);
+    int rc = order_row_groups(plan, row_groups, row_group_count, budget, err);
     if (rc == 0)
-        rc = cut(plan, blocks, block_count, slice_rows, budget, err);
+        rc = cut(plan, row_groups, row_group_count, slice_rows, budget, err);
     if (rc == 0)
-        rc = assign(plan, blocks, block_count, budget, err);
-    for (size_t i = 0; i < block_count && rc == 0; i++)
+        rc = assign(plan, row_groups, row_group_count, budget, err);
+    for (size_t i = 0; i < row_group_count && rc == 0; i++)
         plan->first_use[i + 1] = plan->first_use[i] + plan->uses[i];
     return rc;
 }

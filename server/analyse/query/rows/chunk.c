@@ -1,4 +1,4 @@
-/* Rows taken out of their blocks; see chunk.h. */
+/* Rows taken out of their row groups; see chunk.h. */
 #include "analyse/query/rows/chunk.h"
 
 #include <stdlib.h>

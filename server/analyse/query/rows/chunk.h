@@ -1,5 +1,5 @@
-/* chunk.h - shown columns of some rows, taken out of the blocks that they lie in, to be given out in another
- * order (private to query/rows).
+/* chunk.h - shown columns of some rows, taken out of the row groups that they lie in, to be given out in
+ * another order (private to query/rows).
  *
  * A piece holds the rows of one part of a pipeline, side by side; a chunk is some pieces.  Pieces are filled
  * in parallel, then read by one thread. */

@@ -58,10 +58,10 @@ void sta_events_destroy(struct sta_events *events); /* NULL allowed */
 STA_MUSTCHECK int sta_events_rank_chunks(struct sta_events *events, struct sta_error *err);
 
 /** The place of a row among those of equal ts: they come in the order of file, line. */
-static inline uint64_t sta_events_place(const uint32_t *chunk_ranks, const struct sta_block *block,
+static inline uint64_t sta_events_place(const uint32_t *chunk_ranks, const struct sta_row_group *row_group,
                                         uint32_t chunk, uint32_t row)
 {
-    return (uint64_t)chunk_ranks[chunk] << 32 | (block->index * (uint32_t)STA_BLOCK_ROWS + row);
+    return (uint64_t)chunk_ranks[chunk] << 32 | (row_group->index * (uint32_t)STA_ROW_GROUP_ROWS + row);
 }
 
 #endif

@@ -31,25 +31,25 @@ static bool add_predicates(const struct sta_pipeline *pipeline, const struct sta
     return all;
 }
 
-static void choose_blocks(struct sta_pipeline *pipeline, uint32_t number)
+static void choose_row_groups(struct sta_pipeline *pipeline, uint32_t number)
 {
     const struct sta_events_trace *trace = &pipeline->events->traces[number];
     struct sta_predicates *predicates = sta_predicates_create(trace->columns);
     struct sta_scan scan = trace->scan;
-    uint32_t *blocks;
+    uint32_t *row_groups;
     pipeline->predicates[number] = predicates;
     pipeline->predicates_suffice &= add_predicates(pipeline, trace, predicates);
     scan.skip = sta_predicates_rule_out;
     scan.skip_context = predicates;
-    size_t count = sta_scan_choose(&scan, &blocks);
+    size_t count = sta_scan_choose(&scan, &row_groups);
     pipeline->parts =
         sta_realloc_array(pipeline->parts, pipeline->part_count + count + 1, sizeof *pipeline->parts);
     for (size_t i = 0; i < count; i++) {
-        pipeline->parts[pipeline->part_count++] = (struct sta_pipeline_part){number, blocks[i]};
-        pipeline->part_rows += sta_snapshot_block(trace->snapshot, blocks[i])->rows;
+        pipeline->parts[pipeline->part_count++] = (struct sta_pipeline_part){number, row_groups[i]};
+        pipeline->part_rows += sta_snapshot_row_group(trace->snapshot, row_groups[i])->rows;
     }
-    pipeline->skipped += sta_snapshot_block_count(trace->snapshot) - count;
-    free(blocks);
+    pipeline->skipped += sta_snapshot_row_group_count(trace->snapshot) - count;
+    free(row_groups);
 }
 
 static void choose_parts(struct sta_pipeline *pipeline)
@@ -59,14 +59,14 @@ static void choose_parts(struct sta_pipeline *pipeline)
             sta_alloc_array(pipeline->events->trace_count, sizeof(struct sta_predicates *));
         pipeline->predicates_suffice = true;
         for (size_t i = 0; i < pipeline->events->trace_count; i++)
-            choose_blocks(pipeline, (uint32_t)i);
+            choose_row_groups(pipeline, (uint32_t)i);
         return;
     }
     pipeline->part_count = sta_materialized_batch_count(pipeline->materialized);
     pipeline->part_rows = sta_materialized_rows(pipeline->materialized);
     pipeline->parts = sta_alloc_array(pipeline->part_count + 1, sizeof *pipeline->parts);
     for (size_t i = 0; i < pipeline->part_count; i++)
-        pipeline->parts[i].block = (uint32_t)i;
+        pipeline->parts[i].row_group = (uint32_t)i;
 }
 
 static size_t trace_count(const struct sta_pipeline *pipeline)
@@ -133,8 +133,8 @@ bool sta_pipeline_range(const struct sta_pipeline *pipeline, size_t number, uint
     const struct sta_events_column *mapped = &trace->map[of_events];
     if (mapped->program != NULL || mapped->column == STA_NO_COLUMN)
         return false;
-    return sta_columns_range(trace->columns, sta_snapshot_block(trace->snapshot, part->block), mapped->column,
-                             low, high);
+    return sta_columns_range(trace->columns, sta_snapshot_row_group(trace->snapshot, part->row_group),
+                             mapped->column, low, high);
 }
 
 bool sta_pipeline_tests(const struct sta_pipeline *pipeline, uint32_t number, uint32_t column,
@@ -188,8 +188,8 @@ struct sta_query_step *sta_pipeline_step(const struct sta_pipeline *pipeline,
     struct sta_query_step *step = sta_query_context_step(context, name, describe(pipeline));
     step->rows_in = pipeline->part_rows;
     if (pipeline->events != NULL) {
-        step->blocks_read = pipeline->part_count;
-        step->blocks_skipped = pipeline->skipped;
+        step->row_groups_read = pipeline->part_count;
+        step->row_groups_skipped = pipeline->skipped;
     }
     return step;
 }
@@ -260,7 +260,7 @@ int sta_pipeline_run_stripe(const struct sta_pipeline *pipeline, const struct st
     some.parts = sta_alloc_array(some.part_count + 1, sizeof *some.parts);
     some.part_count = 0;
     for (size_t i = 0; i < pipeline->part_count; i++)
-        if (sta_stripe_has(stripe, pipeline->parts[i].block))
+        if (sta_stripe_has(stripe, pipeline->parts[i].row_group))
             some.parts[some.part_count++] = pipeline->parts[i];
     int rc = sta_pipeline_run(&some, visitor, budget, err);
     free(some.parts);

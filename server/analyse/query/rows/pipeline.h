@@ -1,9 +1,9 @@
 /* pipeline.h - rows on their way: from events or a materialized through the filters of stages that only pass
  * rows on (private to query/rows).
  *
- * A pipeline is what all threads share: which parts (blocks of events, batches of a materialized) may matter,
- * and the programs.  A state is one thread's view of a part: the rows that are left, and the values of the
- * expressions of the last stage.  Nothing between the stages is written down. */
+ * A pipeline is what all threads share: which parts (row groups of events, batches of a materialized) may
+ * matter, and the programs.  A state is one thread's view of a part: the rows that are left, and the values
+ * of the expressions of the last stage.  Nothing between the stages is written down. */
 #ifndef STA_ANALYSE_QUERY_PIPELINE_H
 #define STA_ANALYSE_QUERY_PIPELINE_H
 
@@ -16,8 +16,8 @@
 #include "analyse/sources/column_tests.h"
 
 struct sta_pipeline_part {
-    uint32_t trace; /* 0 of a materialized */
-    uint32_t block; /* of the snapshot; or number of the batch */
+    uint32_t trace;     /* 0 of a materialized */
+    uint32_t row_group; /* of the snapshot; or number of the batch */
 };
 
 struct sta_pipeline {
@@ -29,7 +29,7 @@ struct sta_pipeline {
     struct sta_predicates **predicates;   /* of the first stage's filter, by trace; of events */
     bool predicates_suffice;              /* rows that satisfy them satisfy the filter */
     struct sta_pipeline_part *parts;
-    size_t part_count, skipped; /* blocks that statistics rule out */
+    size_t part_count, skipped; /* row groups that statistics rule out */
     uint64_t part_rows;         /* of all parts together */
 };
 
@@ -82,7 +82,7 @@ void sta_pipeline_state_narrow(struct sta_pipeline_state *state, int64_t from, i
 /** From now on only rows that pass are kept.  @tests: of the trace of the parts that follow; borrowed; NULL:
  * none. */
 void sta_pipeline_state_require(struct sta_pipeline_state *state, const struct sta_column_tests *tests);
-/** Goes to some rows of a block of events, whether filters keep them or not; the vectors hold these rows
+/** Goes to some rows of a row group of events, whether filters keep them or not; the vectors hold these rows
  * alone. */
 void sta_pipeline_state_load_rows(struct sta_pipeline_state *state, struct sta_pipeline_part part,
                                   const uint32_t *rows, uint32_t count);

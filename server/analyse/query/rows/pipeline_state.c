@@ -318,12 +318,12 @@ static int test_rows(struct state *state, struct sta_error *err)
     return rc;
 }
 
-static int load_block(struct state *state, struct sta_error *err)
+static int load_row_group(struct state *state, struct sta_error *err)
 {
     const struct sta_events_trace *trace = &state->pipeline->events->traces[state->part.trace];
     struct sta_scan_rows rows;
-    int rc =
-        sta_scan_visit(state->visitor, sta_snapshot_block(trace->snapshot, state->part.block), &rows, err);
+    int rc = sta_scan_visit(state->visitor, sta_snapshot_row_group(trace->snapshot, state->part.row_group),
+                            &rows, err);
     if (rc != 0)
         return rc;
     state->reader = rows.reader;
@@ -331,7 +331,7 @@ static int load_block(struct state *state, struct sta_error *err)
     state->public.selected = rows.selected;
     if (rows.classes != NULL)
         drop_classes(state, trace->classes, &rows);
-    seek_frames(state, rows.block->rows);
+    seek_frames(state, rows.row_group->rows);
     return test_rows(state, err);
 }
 
@@ -351,7 +351,7 @@ void sta_pipeline_state_require(struct sta_pipeline_state *public, const struct 
 static int load_batch(struct state *state, struct sta_error *err)
 {
     uint32_t rows;
-    int rc = sta_materialized_batch_seek(state->batch, state->part.block, &rows, err);
+    int rc = sta_materialized_batch_seek(state->batch, state->part.row_group, &rows, err);
     if (rc != 0)
         return rc;
     state->public.count = rows;
@@ -393,7 +393,7 @@ int sta_pipeline_state_load_marked(struct sta_pipeline_state *public, struct sta
 {
     struct state *state = inside(public);
     go_to(state, part);
-    int rc = state->pipeline->materialized != NULL ? load_batch(state, err) : load_block(state, err);
+    int rc = state->pipeline->materialized != NULL ? load_batch(state, err) : load_row_group(state, err);
     for (size_t i = state->filtered; rc == 0 && i < state->pipeline->stage_count; i++)
         rc = apply_filter(state, i, err);
     return rc;
@@ -415,7 +415,7 @@ void sta_pipeline_state_load_rows(struct sta_pipeline_state *public, struct sta_
     const struct sta_events_trace *trace = &state->pipeline->events->traces[part.trace];
     go_to(state, part);
     state->reader = sta_scan_visitor_reader(state->visitor);
-    sta_column_reader_seek(state->reader, sta_snapshot_block(trace->snapshot, part.block));
+    sta_column_reader_seek(state->reader, sta_snapshot_row_group(trace->snapshot, part.row_group));
     public->selected = rows;
     public->count = count;
     sta_pipeline_state_compact(public);
@@ -438,16 +438,16 @@ uint32_t sta_pipeline_state_part_row(const struct sta_pipeline_state *public, ui
 static int order_of_events(struct state *state, struct sta_error *err)
 {
     const struct sta_events_trace *trace = &state->pipeline->events->traces[state->part.trace];
-    const struct sta_block *block = sta_snapshot_block(trace->snapshot, state->part.block);
-    const uint32_t *ranks = trace->chunk_ranks[block->segment];
+    const struct sta_row_group *row_group = sta_snapshot_row_group(trace->snapshot, state->part.row_group);
+    const uint32_t *ranks = trace->chunk_ranks[row_group->segment];
     const struct sta_column_values *ts, *chunks;
     int rc = sta_column_reader_physical(state->reader, STA_COLUMN_TS, &ts, err);
     if (rc == 0)
         rc = sta_column_reader_physical(state->reader, STA_COLUMN_CHUNK, &chunks, err);
     for (uint32_t i = 0; rc == 0 && i < state->public.rows; i++) {
         state->at[i] = ts->integers[i];
-        state->place[i] =
-            sta_events_place(ranks, block, chunks->codes[i], sta_pipeline_state_part_row(&state->public, i));
+        state->place[i] = sta_events_place(ranks, row_group, chunks->codes[i],
+                                           sta_pipeline_state_part_row(&state->public, i));
     }
     return rc;
 }
@@ -464,7 +464,8 @@ int sta_pipeline_state_order(struct sta_pipeline_state *public, struct sta_pipel
     if (state->pipeline->events != NULL)
         rc = order_of_events(state, err);
     for (uint32_t i = 0; state->pipeline->materialized != NULL && i < public->rows; i++)
-        state->at[i] = (int64_t)state->part.block * STA_VECTOR_ROWS + sta_pipeline_state_part_row(public, i);
+        state->at[i] =
+            (int64_t)state->part.row_group * STA_VECTOR_ROWS + sta_pipeline_state_part_row(public, i);
     *order = (struct sta_pipeline_state_order){state->at, state->place};
     return rc;
 }

@@ -117,15 +117,16 @@ static void init_place_keys(const struct sta_plain *plain, struct sta_sort_key *
     const struct sta_events *events = plain->pipeline->events;
     int64_t high[STA_PLACE_FIELDS] = {[STA_PLACE_TRACE] = (int64_t)events->trace_count,
                                       [STA_PLACE_PART] = (int64_t)plain->pipeline->part_count,
-                                      [STA_PLACE_ROW] = STA_BLOCK_ROWS - 1};
+                                      [STA_PLACE_ROW] = STA_ROW_GROUP_ROWS - 1};
     struct sta_key_range at = {.any = true};
     for (size_t i = 0; i < events->trace_count; i++)
         high[STA_PLACE_CHUNK] = STA_MAX(high[STA_PLACE_CHUNK], (int64_t)events->traces[i].chunk_count);
     for (size_t i = 0; i < plain->pipeline->part_count && !plain->at_is_a_key; i++) {
         const struct sta_pipeline_part *part = &plain->pipeline->parts[i];
-        const struct sta_block *block = sta_snapshot_block(events->traces[part->trace].snapshot, part->block);
-        at.low = i == 0 ? block->ts_min : STA_MIN(at.low, block->ts_min);
-        at.high = i == 0 ? block->ts_max : STA_MAX(at.high, block->ts_max);
+        const struct sta_row_group *row_group =
+            sta_snapshot_row_group(events->traces[part->trace].snapshot, part->row_group);
+        at.low = i == 0 ? row_group->ts_min : STA_MIN(at.low, row_group->ts_min);
+        at.high = i == 0 ? row_group->ts_max : STA_MAX(at.high, row_group->ts_max);
     }
     for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
         keys[f] = (struct sta_sort_key){
@@ -286,7 +287,7 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
     reader->budget = *budget;
     reader->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     reader->key = sta_alloc_array(words, sizeof *reader->key);
-    reader->most_rows = STA_MAX(budget->memory / 4 / chunk_row_bytes(plain), (size_t)STA_BLOCK_ROWS);
+    reader->most_rows = STA_MAX(budget->memory / 4 / chunk_row_bytes(plain), (size_t)STA_ROW_GROUP_ROWS);
     reader->from = INT64_MIN;
     reader->wanted = wanted;
     sta_chunk_batch_init(&reader->batch, &plain->shown);

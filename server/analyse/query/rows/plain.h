@@ -1,7 +1,7 @@
-/* plain.h - rows of events as the answer: read block by block, in event order or sorted (private to
+/* plain.h - rows of events as the answer: read row group by row group, in event order or sorted (private to
  * query/rows).
  *
- * Nothing of the answer is held.  A reader takes a chunk of rows after the other out of their blocks: in
+ * Nothing of the answer is held.  A reader takes a chunk of rows after the other out of their row groups: in
  * event order those of a slice of time, sorted those of the next records of a sorter.  The key of a row, some
  * words, tells its place in the order of all rows, so that a reader starts behind any row without going
  * there. */

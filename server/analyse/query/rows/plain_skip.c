@@ -12,7 +12,7 @@
 #define BINS 4096u /* of each trace */
 
 struct trace_bins {
-    int64_t low, high; /* ticks of its blocks; low > high: it has none */
+    int64_t low, high; /* ticks of its row groups; low > high: it has none */
     _Atomic uint64_t rows[BINS];
 };
 
@@ -28,10 +28,10 @@ static void find_ranges(const struct sta_pipeline *pipeline, struct trace_bins *
     for (size_t i = 0; i < pipeline->part_count; i++) {
         const struct sta_pipeline_part *part = &pipeline->parts[i];
         struct trace_bins *of_trace = &bins[part->trace];
-        const struct sta_block *block =
-            sta_snapshot_block(pipeline->events->traces[part->trace].snapshot, part->block);
-        of_trace->low = STA_MIN(of_trace->low, block->ts_min);
-        of_trace->high = STA_MAX(of_trace->high, block->ts_max);
+        const struct sta_row_group *row_group =
+            sta_snapshot_row_group(pipeline->events->traces[part->trace].snapshot, part->row_group);
+        of_trace->low = STA_MIN(of_trace->low, row_group->ts_min);
+        of_trace->high = STA_MAX(of_trace->high, row_group->ts_max);
     }
 }
 

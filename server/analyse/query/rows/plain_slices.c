@@ -1,10 +1,10 @@
 /* Plain rows in event order, a slice of time after the other.
  *
- * DESIGN.  Blocks overlap in time, as files were written side by side.  A slice is as long as about so many
- * rows last, by the statistics of the blocks; every block that reaches into it is read by some worker, which
- * takes the rows of the slice out, in order as they lie; then what was taken is sorted.  Slices start small,
- * for the first page, and grow to what memory allows, so that a block is seldom read twice.  A slice that
- * turns out too large is tried again shorter. */
+ * DESIGN.  Row groups overlap in time, as files were written side by side.  A slice is as long as about so
+ * many rows last, by the statistics of the row groups; every row group that reaches into it is read by some
+ * worker, which takes the rows of the slice out, in order as they lie; then what was taken is sorted.  Slices
+ * start small, for the first page, and grow to what memory allows, so that a row group is seldom read twice.
+ * A slice that turns out too large is tried again shorter. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,10 +27,11 @@ struct slice {
     _Atomic bool too_many;
 };
 
-static const struct sta_block *block_of(const struct sta_plain_reader *reader,
-                                        const struct sta_pipeline_part *part)
+static const struct sta_row_group *row_group_of(const struct sta_plain_reader *reader,
+                                                const struct sta_pipeline_part *part)
 {
-    return sta_snapshot_block(reader->plain->pipeline->events->traces[part->trace].snapshot, part->block);
+    return sta_snapshot_row_group(reader->plain->pipeline->events->traces[part->trace].snapshot,
+                                  part->row_group);
 }
 
 /* The parts of a trace follow each other. */
@@ -48,24 +49,24 @@ static void find_parts(const struct sta_plain_reader *reader, struct slice *slic
 
 /* ---- how long a slice is */
 
-/* Rows of a block before @to, as if they lay evenly. */
-static double rows_before(const struct sta_block *block, int64_t to)
+/* Rows of a row group before @to, as if they lay evenly. */
+static double rows_before(const struct sta_row_group *row_group, int64_t to)
 {
-    if (to <= block->ts_min)
+    if (to <= row_group->ts_min)
         return 0;
-    if (to > block->ts_max)
-        return block->rows;
-    return block->rows * ((double)to - (double)block->ts_min) /
-           ((double)block->ts_max - (double)block->ts_min + 1);
+    if (to > row_group->ts_max)
+        return row_group->rows;
+    return row_group->rows * ((double)to - (double)row_group->ts_min) /
+           ((double)row_group->ts_max - (double)row_group->ts_min + 1);
 }
 
 static double rows_between(const struct slice *slice, int64_t from, int64_t to)
 {
     double rows = 0;
     for (size_t i = 0; i < slice->part_count; i++) {
-        const struct sta_block *block = block_of(slice->reader, &slice->parts[i]);
-        if (block->ts_max >= from)
-            rows += rows_before(block, to) - rows_before(block, from);
+        const struct sta_row_group *row_group = row_group_of(slice->reader, &slice->parts[i]);
+        if (row_group->ts_max >= from)
+            rows += rows_before(row_group, to) - rows_before(row_group, from);
     }
     return rows;
 }
@@ -76,15 +77,15 @@ static void find_reach(const struct slice *slice, int64_t from, int64_t *low, in
     *low = INT64_MAX;
     *high = INT64_MIN;
     for (size_t i = 0; i < slice->part_count; i++) {
-        const struct sta_block *block = block_of(slice->reader, &slice->parts[i]);
-        if (block->ts_max < from)
+        const struct sta_row_group *row_group = row_group_of(slice->reader, &slice->parts[i]);
+        if (row_group->ts_max < from)
             continue;
-        *low = STA_MIN(*low, STA_MAX(block->ts_min, from));
-        *high = STA_MAX(*high, block->ts_max);
+        *low = STA_MIN(*low, STA_MAX(row_group->ts_min, from));
+        *high = STA_MAX(*high, row_group->ts_max);
     }
 }
 
-/* Sets from and to for about @target rows; false when no block is left. */
+/* Sets from and to for about @target rows; false when no row group is left. */
 static bool choose_slice(struct slice *slice, double target)
 {
     int64_t low, high;
@@ -135,8 +136,8 @@ static int take_slice(struct slice *slice, struct sta_error *err)
     struct sta_plain_reader *reader = slice->reader;
     slice->touched_count = 0;
     for (size_t i = 0; i < slice->part_count; i++) {
-        const struct sta_block *block = block_of(reader, &slice->parts[i]);
-        if (block->ts_max >= slice->from && block->ts_min < slice->to)
+        const struct sta_row_group *row_group = row_group_of(reader, &slice->parts[i]);
+        if (row_group->ts_max >= slice->from && row_group->ts_min < slice->to)
             slice->touched[slice->touched_count++] = &slice->parts[i];
     }
     sta_plain_begin_chunk(reader, slice->touched_count);
@@ -146,14 +147,14 @@ static int take_slice(struct slice *slice, struct sta_error *err)
     return sta_pipeline_work(reader->plain->pipeline, &work, &reader->budget, err);
 }
 
-/* Whether longer slices are worth their memory: blocks are shared with the slices around, or too few for all
- * workers. */
+/* Whether longer slices are worth their memory: row groups are shared with the slices around, or too few for
+ * all workers. */
 static bool reads_too_much(const struct slice *slice)
 {
     const struct sta_plain_reader *reader = slice->reader;
     size_t read = 0;
     for (size_t i = 0; i < slice->touched_count; i++)
-        read += block_of(reader, slice->touched[i])->rows;
+        read += row_group_of(reader, slice->touched[i])->rows;
     return slice->touched_count < PARTS_PER_WORKER * sta_budget_workers(&reader->budget) ||
            (double)read > 1.125 * rows_between(slice, slice->from, slice->to);
 }
@@ -180,7 +181,7 @@ static size_t record_rows(const struct sta_plain_reader *reader, uint64_t *recor
     return count;
 }
 
-/* Whether the rows of the pieces, one piece after the other, are in order already: where blocks hardly
+/* Whether the rows of the pieces, one piece after the other, are in order already: where row groups hardly
  * overlap in time, as they do after a compaction. */
 static bool lie_in_order(const struct sta_plain_reader *reader)
 {

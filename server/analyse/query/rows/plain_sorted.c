@@ -111,7 +111,8 @@ static int record_part(void *self, unsigned worker, struct sta_pipeline_state *s
     struct recorder *recorder = recorder_of(recording, worker);
     size_t part;
     if (!sta_top_part(&recording->top, recorder->top, number, &part) ||
-        (recording->stripe != NULL && !sta_stripe_has(recording->stripe, plain->pipeline->parts[part].block)))
+        (recording->stripe != NULL &&
+         !sta_stripe_has(recording->stripe, plain->pipeline->parts[part].row_group)))
         return STA_OK;
     sta_pipeline_state_require(state, sta_top_tests(&recording->top, recorder->top, part));
     int rc = sta_pipeline_state_load(state, plain->pipeline->parts[part], err);
@@ -187,7 +188,7 @@ static bool has_place(const struct sta_plain *plain, const uint64_t *record)
         return false;
     const struct sta_pipeline_part at = plain->pipeline->parts[part];
     const struct sta_snapshot *snapshot = plain->pipeline->events->traces[at.trace].snapshot;
-    return row >= 0 && row < (int64_t)sta_snapshot_block(snapshot, at.block)->rows;
+    return row >= 0 && row < (int64_t)sta_snapshot_row_group(snapshot, at.row_group)->rows;
 }
 
 static int take_records_of_rank(void *self, struct sta_cursor *state, struct sta_error *err)

@@ -29,11 +29,11 @@ static bool is_worth_it(const struct sta_pipeline *pipeline, const struct sta_pe
     struct sta_stripe first = {.own = 0, .count = peers->count, .width = peers->width};
     bool any = false, others = false;
     for (size_t i = 0; i < pipeline->part_count && !others; i++) {
-        const uint32_t block = pipeline->parts[i].block;
+        const uint32_t row_group = pipeline->parts[i].row_group;
         if (!any)
-            first.own = block / peers->width % peers->count;
+            first.own = row_group / peers->width % peers->count;
         any = true;
-        others = !sta_stripe_has(&first, block);
+        others = !sta_stripe_has(&first, row_group);
     }
     return others;
 }

@@ -35,13 +35,13 @@ static bool put_least_key(const struct sta_plain *plain, size_t part, uint64_t *
 static void put_least(const struct sta_plain *plain, size_t number, uint64_t *record)
 {
     const struct sta_pipeline_part *part = &plain->pipeline->parts[number];
-    const struct sta_block *block =
-        sta_snapshot_block(plain->pipeline->events->traces[part->trace].snapshot, part->block);
+    const struct sta_row_group *row_group =
+        sta_snapshot_row_group(plain->pipeline->events->traces[part->trace].snapshot, part->row_group);
     if (!put_least_key(plain, number, record) || plain->stage->order_count > 1)
         return;
     sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_TRACE, part->trace, true, record);
     if (!plain->at_is_a_key)
-        sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_AT, (uint64_t)block->ts_min, true, record);
+        sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_AT, (uint64_t)row_group->ts_min, true, record);
 }
 
 static int by_least(const void *left, const void *right, void *context)

@@ -205,7 +205,7 @@ static void assert_same(const struct sta_table *a, const struct sta_table *b, co
     }
 }
 
-Test(exact, nothing_changes_with_threads_slices_blocks_and_files)
+Test(exact, nothing_changes_with_threads_slices_row_groups_and_files)
 {
     struct sta_presets *presets = scene_presets();
     struct scene *scene = sta_alloc(sizeof *scene);

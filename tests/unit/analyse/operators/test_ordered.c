@@ -12,7 +12,7 @@
 #define ROWS 300
 #define UNITS 4
 #define WORKERS 4
-#define BLOCK_ROWS 24
+#define ROW_GROUP_ROWS 24
 
 static uint64_t state;
 
@@ -30,9 +30,9 @@ struct row {
 struct scene {
     struct row rows[ROWS];
     size_t count;
-    struct sta_ordered_block blocks[ROWS];
+    struct sta_ordered_row_group row_groups[ROWS];
     size_t first[ROWS + 1];
-    size_t block_count;
+    size_t row_group_count;
     size_t reading[WORKERS];
 };
 
@@ -52,20 +52,21 @@ static void make_scene(struct scene *scene, uint64_t seed)
     for (size_t i = 0; i < scene->count; i++)
         scene->rows[i] = (struct row){below(horizon), below(UNITS), 1 + below(9)};
     for (size_t at = 0, rows; at < scene->count; at += rows) {
-        rows = 1 + below(BLOCK_ROWS);
+        rows = 1 + below(ROW_GROUP_ROWS);
         rows = STA_MIN(rows, scene->count - at);
         qsort(scene->rows + at, rows, sizeof *scene->rows, compare_rows);
-        scene->first[scene->block_count] = at;
-        scene->blocks[scene->block_count++] =
-            (struct sta_ordered_block){scene->rows[at].ts, scene->rows[at + rows - 1].ts, (uint32_t)rows};
-        scene->first[scene->block_count] = at + rows;
+        scene->first[scene->row_group_count] = at;
+        scene->row_groups[scene->row_group_count++] =
+            (struct sta_ordered_row_group){scene->rows[at].ts, scene->rows[at + rows - 1].ts, (uint32_t)rows};
+        scene->first[scene->row_group_count] = at + rows;
     }
 }
 
-static int read_block(void *context, unsigned worker, size_t block, const void **rows, struct sta_error *err)
+static int read_row_group(void *context, unsigned worker, size_t row_group, const void **rows,
+                          struct sta_error *err)
 {
     struct scene *scene = context;
-    scene->reading[worker] = block;
+    scene->reading[worker] = row_group;
     *rows = &scene->reading[worker];
     return 0;
 }
@@ -95,10 +96,10 @@ static int give_weighed(void *self, unsigned worker, const void *rows, struct st
 {
     const struct running *running = self;
     const struct scene *scene = running->scene;
-    const size_t block = *(const size_t *)rows;
-    const struct row *from = scene->rows + scene->first[block];
-    int64_t ts[BLOCK_ROWS];
-    uint32_t units[BLOCK_ROWS], numbers[BLOCK_ROWS], count = scene->blocks[block].rows;
+    const size_t row_group = *(const size_t *)rows;
+    const struct row *from = scene->rows + scene->first[row_group];
+    int64_t ts[ROW_GROUP_ROWS];
+    uint32_t units[ROW_GROUP_ROWS], numbers[ROW_GROUP_ROWS], count = scene->row_groups[row_group].rows;
     struct sta_ordered_part part = {0};
     for (uint32_t i = 0; i < count; i++) {
         ts[i] = from[i].ts;
@@ -203,13 +204,13 @@ static int give_listed(void *self, unsigned worker, const void *rows, struct sta
                        struct sta_error *err)
 {
     const struct listing *listing = self;
-    const size_t block = *(const size_t *)rows;
-    const struct row *from = listing->scene->rows + listing->scene->first[block];
-    struct plain *records = sta_ordered_reserve(out, listing->scene->blocks[block].rows, err);
+    const size_t row_group = *(const size_t *)rows;
+    const struct row *from = listing->scene->rows + listing->scene->first[row_group];
+    struct plain *records = sta_ordered_reserve(out, listing->scene->row_groups[row_group].rows, err);
     size_t count = 0;
     if (records == NULL)
         return err->status;
-    for (uint32_t i = 0; i < listing->scene->blocks[block].rows; i++)
+    for (uint32_t i = 0; i < listing->scene->row_groups[row_group].rows; i++)
         if (is_listed(&from[i]))
             records[count++] = (struct plain){from[i].ts, from[i].weight};
     return sta_ordered_put(out, count, err);
@@ -268,14 +269,15 @@ static void check_listing(const struct scene *scene, const struct listing *listi
     cr_assert_eq(weights, wanted);
 }
 
-/* The order of equal times is that of blocks and rows, which a sum does not show; so times differ here. */
+/* The order of equal times is that of row groups and rows, which a sum does not show; so times differ here.
+ */
 static void make_times_differ(struct scene *scene)
 {
     for (size_t i = 0; i < scene->count; i++)
         scene->rows[i].ts = scene->rows[i].ts * 1000 + (int64_t)i;
-    for (size_t b = 0; b < scene->block_count; b++) {
-        scene->blocks[b].ts_min = scene->rows[scene->first[b]].ts;
-        scene->blocks[b].ts_max = scene->rows[scene->first[b + 1] - 1].ts;
+    for (size_t b = 0; b < scene->row_group_count; b++) {
+        scene->row_groups[b].ts_min = scene->rows[scene->first[b]].ts;
+        scene->row_groups[b].ts_max = scene->rows[scene->first[b + 1] - 1].ts;
     }
 }
 
@@ -296,9 +298,9 @@ Test(ordered, several_consumers_of_one_pass_get_their_records_in_order_whatever_
             {&listing, sizeof(struct plain), give_listed, nothing, list, nothing, NULL},
             {&settled, sizeof(struct weighed), give_weighed, prepare_running, carry_running, measure_running,
              settle_running}};
-        struct sta_ordered_pass pass = {.blocks = scene.blocks,
-                                        .block_count = scene.block_count,
-                                        .read = read_block,
+        struct sta_ordered_pass pass = {.row_groups = scene.row_groups,
+                                        .row_group_count = scene.row_group_count,
+                                        .read = read_row_group,
                                         .context = &scene,
                                         .consumers = consumers,
                                         .consumer_count = STA_COUNT_OF(consumers),
@@ -316,37 +318,40 @@ Test(ordered, several_consumers_of_one_pass_get_their_records_in_order_whatever_
 
 /* ---- the plan */
 
-/* Blocks that all span the run: the plan costs as much as the rows, not slices times blocks. */
+/* Row groups that all span the run: the plan costs as much as the rows, not slices times row groups. */
 Test(ordered, a_plan_of_many_files_that_span_the_run_grows_with_their_rows)
 {
-    enum { BLOCKS = 20000, ROWS_EACH = 50000 };
-    struct sta_ordered_block *blocks = sta_alloc_array(BLOCKS, sizeof *blocks);
-    for (size_t i = 0; i < BLOCKS; i++)
-        blocks[i] = (struct sta_ordered_block){(int64_t)i, INT64_C(3600000000) + (int64_t)i, ROWS_EACH};
+    enum { ROW_GROUPS = 20000, ROWS_EACH = 50000 };
+    struct sta_ordered_row_group *row_groups = sta_alloc_array(ROW_GROUPS, sizeof *row_groups);
+    for (size_t i = 0; i < ROW_GROUPS; i++)
+        row_groups[i] =
+            (struct sta_ordered_row_group){(int64_t)i, INT64_C(3600000000) + (int64_t)i, ROWS_EACH};
     struct sta_account account;
     struct sta_budget budget = {.workers = 1, .account = &account};
     struct sta_slice_plan plan;
     struct sta_error err = STA_ERROR_INIT;
     sta_account_init(&account, (size_t)256 << 20, "query_memory", NULL);
-    cr_assert_eq(sta_slice_plan_init(&plan, blocks, BLOCKS, STA_SLICE_ROWS, &budget, &err), 0, "%s",
+    cr_assert_eq(sta_slice_plan_init(&plan, row_groups, ROW_GROUPS, STA_SLICE_ROWS, &budget, &err), 0, "%s",
                  err.text);
-    const size_t share = STA_SLICE_ROWS / STA_SLICE_BLOCKS;
+    const size_t share = STA_SLICE_ROWS / STA_SLICE_ROW_GROUPS;
     cr_assert_gt(plan.slice_count, 100, "slices for many workers");
-    cr_assert_leq(plan.first_use[BLOCKS], (size_t)BLOCKS * (2 + ROWS_EACH / share));
+    cr_assert_leq(plan.first_use[ROW_GROUPS], (size_t)ROW_GROUPS * (2 + ROWS_EACH / share));
     sta_slice_plan_fini(&plan, &account);
     cr_assert_eq(account.used, 0);
     sta_account_fini(&account);
-    free(blocks);
+    free(row_groups);
 }
 
-/* Slices of few blocks have the size that was aimed at. */
-Test(ordered, slices_of_few_blocks_have_the_rows_aimed_at)
+/* Slices of few row groups have the size that was aimed at. */
+Test(ordered, slices_of_few_row_groups_have_the_rows_aimed_at)
 {
-    struct sta_ordered_block blocks[] = {{0, 1000000, 65536}, {0, 1000000, 65536}, {1000000, 2000000, 65536}};
+    struct sta_ordered_row_group row_groups[] = {
+        {0, 1000000, 65536}, {0, 1000000, 65536}, {1000000, 2000000, 65536}};
     struct sta_budget budget = {.workers = 1};
     struct sta_slice_plan plan;
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(sta_slice_plan_init(&plan, blocks, STA_COUNT_OF(blocks), STA_SLICE_ROWS, &budget, &err), 0);
+    cr_assert_eq(
+        sta_slice_plan_init(&plan, row_groups, STA_COUNT_OF(row_groups), STA_SLICE_ROWS, &budget, &err), 0);
     cr_assert(plan.slice_count >= 11 && plan.slice_count <= 14, "%zu", plan.slice_count);
     sta_slice_plan_fini(&plan, NULL);
 }

@@ -1,5 +1,5 @@
-/* A trace of many blocks: the same bytes for any number of threads and hardly any memory; blocks that are
- * left out; what is told of the steps. */
+/* A trace of many row groups: the same bytes for any number of threads and hardly any memory; row groups that
+ * are left out; what is told of the steps. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* Three files side by side; what is read changes over time, so that a file lies in few blocks.  Of the marks
- * 100 are common to all blocks, and each other one is of a single event. */
+/* Three files side by side; what is read changes over time, so that a file lies in few row groups.  Of the
+ * marks 100 are common to all row groups, and each other one is of a single event. */
 static void make_events(struct made_event *events)
 {
     static const char *const paths[] = {"b.pfw", "a.pfw", "c.pfw"};
@@ -148,8 +148,8 @@ Test(query_large, pages_are_the_whole, .timeout = 120)
     fixture_fini(&fixture);
 }
 
-/* Steps that read the store: blocks read and all of them. */
-static void count_blocks(const struct asked *asked, const char *request, uint64_t *read, uint64_t *all)
+/* Steps that read the store: row groups read and all of them. */
+static void count_row_groups(const struct asked *asked, const char *request, uint64_t *read, uint64_t *all)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_query_result *result = asked_result(asked, request, &err);
@@ -158,23 +158,23 @@ static void count_blocks(const struct asked *asked, const char *request, uint64_
     const struct sta_query_step *steps = sta_query_steps(result, &count);
     *read = *all = 0;
     for (size_t i = 0; i < count; i++) {
-        *read += steps[i].blocks_read;
-        *all += steps[i].blocks_read + steps[i].blocks_skipped;
+        *read += steps[i].row_groups_read;
+        *all += steps[i].row_groups_read + steps[i].row_groups_skipped;
     }
     sta_query_result_release(result);
 }
 
-Test(query_large, blocks_left_out)
+Test(query_large, row_groups_left_out)
 {
     static const struct {
         const char *request;
-        uint64_t most; /* of a hundred blocks */
+        uint64_t most; /* of a hundred row groups */
     } cases[] = {
         {"{\"filter\": \"ts >= 300000 and ts < 306000\", \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"from\": 0.3, \"to\": 0.306, \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"filter\": \"file_name == '/data/42'\", \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"filter\": \"args.mark == 'm250'\", \"aggregate\": {\"n\": \"count()\"}}", 11},
-        /* more texts in a block than are listed: by the range of their codes */
+        /* more texts in a row group than are listed: by the range of their codes */
         {"{\"filter\": \"args.tag == 't1234'\", \"aggregate\": {\"n\": \"count()\"}}", 50},
         {"{\"filter\": \"args.tag.str.contains('x')\", \"aggregate\": {\"n\": \"count()\"}}", 0},
         {"{\"filter\": \"func_name == 'nothing'\", \"aggregate\": {\"n\": \"count()\"}}", 0},
@@ -190,7 +190,7 @@ Test(query_large, blocks_left_out)
     fixture_init(&fixture);
     for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {
         uint64_t read, all;
-        count_blocks(&fixture.asked, cases[i].request, &read, &all);
+        count_row_groups(&fixture.asked, cases[i].request, &read, &all);
         cr_assert_gt(all, 9);
         cr_assert_leq(read * 100, cases[i].most * all, "%s reads %llu of %llu", cases[i].request,
                       (unsigned long long)read, (unsigned long long)all);

@@ -32,12 +32,12 @@ static void fixture_init(struct fixture *fixture)
 {
     *fixture = (struct fixture){.encoder = sta_encoder_create(STA_EFFORT_FAST),
                                 .decoder = sta_decoder_create(),
-                                .in = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
-                                .out = sta_alloc_array(STA_BLOCK_ROWS, sizeof(int64_t)),
-                                .narrow = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint32_t)),
-                                .name = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint16_t)),
-                                .thread = sta_alloc_array(STA_BLOCK_ROWS, sizeof(uint16_t))};
-    for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++) {
+                                .in = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t)),
+                                .out = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t)),
+                                .narrow = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t)),
+                                .name = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint16_t)),
+                                .thread = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint16_t))};
+    for (uint32_t i = 0; i < STA_ROW_GROUP_ROWS; i++) {
         fixture->name[i] = (uint16_t)(random_bits() % 12);
         fixture->thread[i] = (uint16_t)(random_bits() % 40);
     }
@@ -66,7 +66,7 @@ static void encode(struct fixture *fixture, struct sta_encoding_plan *plan, uint
 
 static const struct sta_distinct *encode_keys(struct fixture *fixture, struct sta_encoding_plan *plan)
 {
-    struct sta_values values = sta_values_of(fixture->in, STA_BLOCK_ROWS, fixture->narrow);
+    struct sta_values values = sta_values_of(fixture->in, STA_ROW_GROUP_ROWS, fixture->narrow);
     sta_buffer_clear(&fixture->bytes);
     return sta_encode_key_stream(fixture->encoder, plan, &values, &fixture->bytes);
 }
@@ -78,7 +78,7 @@ static size_t there_and_back(struct fixture *fixture, uint32_t count, unsigned *
     encode(fixture, &plan, count);
     const unsigned char *data = (const unsigned char *)fixture->bytes.data;
     struct sta_cursor in = {.at = data, .end = data + fixture->bytes.size};
-    memset(fixture->out, 0xa5, STA_BLOCK_ROWS * sizeof *fixture->out);
+    memset(fixture->out, 0xa5, STA_ROW_GROUP_ROWS * sizeof *fixture->out);
     cr_assert(sta_decode_stream(fixture->decoder, &in, count, &fixture->keys, fixture->out));
     cr_assert_eq(in.at, in.end);
     for (uint32_t i = 0; i < count; i++)
@@ -88,9 +88,9 @@ static size_t there_and_back(struct fixture *fixture, uint32_t count, unsigned *
 }
 
 static const uint32_t counts[] = {
-    1, 2, 7, 8, 9, 511, 512, 513, 1000, 4096, STA_BLOCK_ROWS - 1, STA_BLOCK_ROWS};
+    1, 2, 7, 8, 9, 511, 512, 513, 1000, 4096, STA_ROW_GROUP_ROWS - 1, STA_ROW_GROUP_ROWS};
 
-/* X(name, value of row i, transform expected for a full block, largest size for it) */
+/* X(name, value of row i, transform expected for a full row group, largest size for it) */
 #define CASES(X)                                                                                             \
     X(one_value_takes_no_room, -77, STA_TRANSFORM_CONSTANT, 12)                                              \
     X(extremes, i % 3 == 0 ? INT64_MIN : i % 3 == 1 ? INT64_MAX : (int64_t)random_bits(), -1, 140000)        \
@@ -120,7 +120,7 @@ static const uint32_t counts[] = {
             for (uint32_t i = 0; i < counts[c]; i++)                                                         \
                 fixture.in[i] = value;                                                                       \
             size_t size = there_and_back(&fixture, counts[c], &transform);                                   \
-            if (counts[c] < STA_BLOCK_ROWS)                                                                  \
+            if (counts[c] < STA_ROW_GROUP_ROWS)                                                              \
                 continue;                                                                                    \
             cr_assert_leq(size, largest, "%zu bytes", size);                                                 \
             cr_assert(expected < 0 || (int)transform == expected, "transform %u", transform);                \
@@ -135,14 +135,14 @@ Test(codec, a_plan_that_stops_fitting_is_given_up)
     struct fixture fixture;
     struct sta_encoding_plan plan = {0};
     fixture_init(&fixture);
-    for (int block = 0; block < 20; block++) {
-        for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
-            fixture.in[i] = block % 3 == 2 ? (int64_t)random_bits() : fixture.name[i];
-        encode(&fixture, &plan, STA_BLOCK_ROWS);
+    for (int row_group = 0; row_group < 20; row_group++) {
+        for (uint32_t i = 0; i < STA_ROW_GROUP_ROWS; i++)
+            fixture.in[i] = row_group % 3 == 2 ? (int64_t)random_bits() : fixture.name[i];
+        encode(&fixture, &plan, STA_ROW_GROUP_ROWS);
         const unsigned char *data = (const unsigned char *)fixture.bytes.data;
         struct sta_cursor in = {.at = data, .end = data + fixture.bytes.size};
-        cr_assert(sta_decode_stream(fixture.decoder, &in, STA_BLOCK_ROWS, &fixture.keys, fixture.out));
-        cr_assert_arr_eq(fixture.in, fixture.out, STA_BLOCK_ROWS * sizeof(int64_t));
+        cr_assert(sta_decode_stream(fixture.decoder, &in, STA_ROW_GROUP_ROWS, &fixture.keys, fixture.out));
+        cr_assert_arr_eq(fixture.in, fixture.out, STA_ROW_GROUP_ROWS * sizeof(int64_t));
     }
     fixture_fini(&fixture);
 }
@@ -152,26 +152,26 @@ Test(codec, keys_come_back_as_places_in_the_dictionary)
     struct fixture fixture;
     struct sta_encoding_plan plan = {0};
     const struct sta_distinct *keys;
-    uint16_t *index = sta_alloc_array(STA_BLOCK_ROWS, sizeof *index),
-             *made = sta_alloc_array(STA_BLOCK_ROWS, sizeof *made);
+    uint16_t *index = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *index),
+             *made = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *made);
     int64_t *values = sta_alloc_array(STA_KEYS_MAX, sizeof *values);
     uint32_t count;
     fixture_init(&fixture);
     for (uint32_t distinct = 1; distinct < STA_KEYS_LIMIT; distinct = distinct * 3 + 1) {
-        for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
+        for (uint32_t i = 0; i < STA_ROW_GROUP_ROWS; i++)
             fixture.in[i] = 10 + (int64_t)(random_bits() % distinct) * 3;
         keys = encode_keys(&fixture, &plan);
         cr_assert_not_null(keys);
-        memcpy(made, keys->index, STA_BLOCK_ROWS * sizeof *made);
+        memcpy(made, keys->index, STA_ROW_GROUP_ROWS * sizeof *made);
         const unsigned char *data = (const unsigned char *)fixture.bytes.data;
         struct sta_cursor in = {.at = data, .end = data + fixture.bytes.size};
-        cr_assert(sta_decode_key_stream(fixture.decoder, &in, STA_BLOCK_ROWS, index, values, &count));
+        cr_assert(sta_decode_key_stream(fixture.decoder, &in, STA_ROW_GROUP_ROWS, index, values, &count));
         cr_assert_eq(count, keys->count);
-        for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
+        for (uint32_t i = 0; i < STA_ROW_GROUP_ROWS; i++)
             cr_assert_eq(values[index[i]], fixture.in[i]);
-        cr_assert_arr_eq(index, made, STA_BLOCK_ROWS * sizeof *index);
+        cr_assert_arr_eq(index, made, STA_ROW_GROUP_ROWS * sizeof *index);
     }
-    for (uint32_t i = 0; i < STA_BLOCK_ROWS; i++)
+    for (uint32_t i = 0; i < STA_ROW_GROUP_ROWS; i++)
         fixture.in[i] = i;
     keys = encode_keys(&fixture, &plan);
     cr_assert_null(keys, "more names than the limit are no keys");
@@ -195,7 +195,7 @@ Test(codec, values_that_are_near_only_across_the_end_of_64_bits_have_the_whole_r
 {
     const int64_t values[] = {INT64_MAX - 1, INT64_MIN, INT64_MAX};
     for (uint32_t first = 0; first < 2; first++) {
-        uint32_t narrow[STA_BLOCK_ROWS];
+        uint32_t narrow[STA_ROW_GROUP_ROWS];
         struct sta_values of = sta_values_of(values + first, 3 - first, narrow);
         cr_expect_eq(of.range.min, INT64_MIN);
         cr_expect_eq(of.range.max, INT64_MAX);

@@ -41,7 +41,7 @@ Test(round_trip, a_few_rows_of_everything)
                    2, 1 << 20);
 }
 
-Test(round_trip, several_blocks_and_sources)
+Test(round_trip, several_row_groups_and_sources)
 {
     round_trip(&(struct sample_shape){.seed = 3, .rows = 120000, .sources = 4, .chunk_rows = 9000}, 3,
                256 << 20);

@@ -101,7 +101,8 @@ static void check_kept(uint32_t rows, unsigned percent, unsigned kind_count)
 
 Test(rows, those_that_have_a_value_move_close_together)
 {
-    static const uint32_t counts[] = {1, 3, 31, 32, 33, 100, 1000, STA_BLOCK_ROWS - 1, STA_BLOCK_ROWS};
+    static const uint32_t counts[] = {
+        1, 3, 31, 32, 33, 100, 1000, STA_ROW_GROUP_ROWS - 1, STA_ROW_GROUP_ROWS};
     static const unsigned percents[] = {0, 1, 50, 99, 100};
     for (size_t c = 0; c < STA_COUNT_OF(counts); c++)
         for (size_t p = 0; p < STA_COUNT_OF(percents); p++)

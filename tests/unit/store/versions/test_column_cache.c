@@ -45,9 +45,9 @@ static void fill(struct column *column, int64_t min, uint64_t range)
     }
 }
 
-static struct sta_column_cache_key key_of(uint32_t block)
+static struct sta_column_cache_key key_of(uint32_t row_group)
 {
-    return (struct sta_column_cache_key){.segment = 7, .block = block, .column = 3};
+    return (struct sta_column_cache_key){.segment = 7, .row_group = row_group, .column = 3};
 }
 
 static void check_same(const struct column *want, const struct column *got)
@@ -63,9 +63,9 @@ static void check_same(const struct column *want, const struct column *got)
         cr_assert_arr_eq(got->values.missing, want->values.missing, ROWS);
 }
 
-static void put(struct sta_column_cache *cache, uint32_t block, const struct column *column)
+static void put(struct sta_column_cache *cache, uint32_t row_group, const struct column *column)
 {
-    sta_column_cache_put(cache, key_of(block), ROWS, column->min, column->max, &column->values);
+    sta_column_cache_put(cache, key_of(row_group), ROWS, column->min, column->max, &column->values);
 }
 
 Test(cache, columns_come_back)
@@ -86,16 +86,16 @@ Test(cache, columns_come_back)
                   {INT64_MAX - 5, 5, false},
                   {-1, UINT32_MAX - 1, false}};
     struct sta_column_cache *cache = sta_column_cache_create(64 << 20, 0, NULL);
-    uint32_t block = 0;
+    uint32_t row_group = 0;
     for (size_t r = 0; r < STA_COUNT_OF(ranges); r++)
         for (int some = 0; some <= 1; some++)
-            for (int codes = 0; codes <= ranges[r].codes; codes++, block++) {
+            for (int codes = 0; codes <= ranges[r].codes; codes++, row_group++) {
                 enum sta_column_kind kind = codes ? STA_KIND_CODE : STA_KIND_INT;
                 struct column want = create_column(kind, some), got = create_column(kind, false);
                 fill(&want, ranges[r].min, ranges[r].range);
-                cr_assert_not(sta_column_cache_get(cache, key_of(block), ROWS, &got.values));
-                put(cache, block, &want);
-                cr_assert(sta_column_cache_get(cache, key_of(block), ROWS, &got.values), "range %zu", r);
+                cr_assert_not(sta_column_cache_get(cache, key_of(row_group), ROWS, &got.values));
+                put(cache, row_group, &want);
+                cr_assert(sta_column_cache_get(cache, key_of(row_group), ROWS, &got.values), "range %zu", r);
                 check_same(&want, &got);
                 free_column(&want);
                 free_column(&got);
@@ -112,16 +112,16 @@ static bool passes(const struct column *column, uint32_t row, const struct sta_r
            column->values.integers[row] >= test->low && column->values.integers[row] <= test->high;
 }
 
-static void check_test(struct sta_column_cache *cache, uint32_t block, const struct column *column,
+static void check_test(struct sta_column_cache *cache, uint32_t row_group, const struct column *column,
                        const struct sta_row_test *test)
 {
     uint8_t marks[ROWS];
     for (uint32_t i = 0; i < ROWS; i++)
         marks[i] = i % 7 != 0;
-    cr_assert(sta_column_cache_test(cache, key_of(block), ROWS, test, marks));
+    cr_assert(sta_column_cache_test(cache, key_of(row_group), ROWS, test, marks));
     for (uint32_t i = 0; i < ROWS; i++)
-        cr_assert_eq(marks[i], i % 7 != 0 && passes(column, i, test), "block %u, row %u, %lld .. %lld", block,
-                     i, (long long)test->low, (long long)test->high);
+        cr_assert_eq(marks[i], i % 7 != 0 && passes(column, i, test), "block %u, row %u, %lld .. %lld",
+                     row_group, i, (long long)test->low, (long long)test->high);
 }
 
 Test(cache, ranges_are_tested_as_the_values_say)
@@ -132,18 +132,18 @@ Test(cache, ranges_are_tested_as_the_values_say)
     } columns[] = {{0, 0},           {5, 254},        {0, 255},           {9, 256},
                    {-70000, 140000}, {INT64_MIN, 10}, {INT64_MAX - 5, 5}, {-1, UINT32_MAX - 1}};
     struct sta_column_cache *cache = sta_column_cache_create(64 << 20, 0, NULL);
-    uint32_t block = 0;
+    uint32_t row_group = 0;
     for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
-        for (int some = 0; some <= 1; some++, block++) {
+        for (int some = 0; some <= 1; some++, row_group++) {
             struct column column = create_column(STA_KIND_INT, some);
             fill(&column, columns[c].min, columns[c].range);
-            put(cache, block, &column);
+            put(cache, row_group, &column);
             const int64_t low = column.min, high = column.max, one = column.values.integers[10];
             const int64_t bounds[] = {
                 INT64_MIN, low, one, high, INT64_MAX, 0, (low & high) + ((low ^ high) >> 1)};
             for (size_t l = 0; l < STA_COUNT_OF(bounds); l++)
                 for (size_t h = 0; h < STA_COUNT_OF(bounds); h++)
-                    check_test(cache, block, &column,
+                    check_test(cache, row_group, &column,
                                &(struct sta_row_test){.low = bounds[l], .high = bounds[h]});
             free_column(&column);
         }
@@ -155,14 +155,14 @@ Test(cache, codes_are_tested_by_a_table)
     static const uint32_t ranges[] = {0, 5, 255, 256, 70000};
     uint8_t *table = sta_alloc_array(70010, 1);
     struct sta_column_cache *cache = sta_column_cache_create(64 << 20, 0, NULL);
-    uint32_t block = 0;
+    uint32_t row_group = 0;
     for (size_t r = 0; r < STA_COUNT_OF(ranges); r++)
         for (uint32_t first = 0; first <= 3; first += 3)
-            for (int some = 0; some <= 1; some++, block++) {
+            for (int some = 0; some <= 1; some++, row_group++) {
                 struct column column = create_column(STA_KIND_CODE, some);
                 const struct sta_row_test test = {.of_code = table};
                 fill(&column, first, ranges[r]);
-                put(cache, block, &column);
+                put(cache, row_group, &column);
                 for (unsigned pattern = 0; pattern < 6;
                      pattern++) { /* none, all, a run, holes; with and without none */
                     for (uint32_t code = 0; code < 70010; code++)
@@ -171,7 +171,7 @@ Test(cache, codes_are_tested_by_a_table)
                                       : pattern < 4  ? code > 3 && code < 200
                                                      : code % 3 == 0;
                     table[0] = pattern % 2;
-                    check_test(cache, block, &column, &test);
+                    check_test(cache, row_group, &column, &test);
                 }
                 free_column(&column);
             }
@@ -216,23 +216,23 @@ Test(cache, too_wide_or_of_another_kind_is_not_kept)
     sta_column_cache_destroy(cache);
 }
 
-#define BLOCKS 4000u
+#define ROW_GROUPS 4000u
 #define ROOM 1000u /* columns, a little less */
 
 /* Puts columns one after another, and asks for the first one all the time.  Return: how many there are in the
- * end, and by block whether. */
+ * end, and by row group whether. */
 static uint32_t put_many(struct sta_column_cache *cache, bool *there)
 {
     struct column column = create_column(STA_KIND_INT, false);
     uint32_t kept = 0;
     fill(&column, 0, 200);
-    for (uint32_t block = 0; block < BLOCKS; block++) {
-        put(cache, block, &column);
+    for (uint32_t row_group = 0; row_group < ROW_GROUPS; row_group++) {
+        put(cache, row_group, &column);
         cr_assert(sta_column_cache_get(cache, key_of(0), ROWS, &column.values));
     }
-    for (uint32_t block = 0; block < BLOCKS; block++) {
-        there[block] = sta_column_cache_get(cache, key_of(block), ROWS, &column.values);
-        kept += there[block];
+    for (uint32_t row_group = 0; row_group < ROW_GROUPS; row_group++) {
+        there[row_group] = sta_column_cache_get(cache, key_of(row_group), ROWS, &column.values);
+        kept += there[row_group];
     }
     free_column(&column);
     return kept;
@@ -241,11 +241,11 @@ static uint32_t put_many(struct sta_column_cache *cache, bool *there)
 Test(cache, what_was_not_asked_for_longest_makes_room)
 {
     struct sta_column_cache *cache = sta_column_cache_create(ROOM * (uint64_t)ROWS, 0, NULL);
-    bool there[BLOCKS];
+    bool there[ROW_GROUPS];
     uint32_t kept = put_many(cache, there);
     cr_assert_leq(kept, ROOM);
     cr_assert_gt(kept, ROOM / 2);
-    cr_assert(there[0] && there[BLOCKS - 1]);
+    cr_assert(there[0] && there[ROW_GROUPS - 1]);
     cr_assert_not(there[1]);
     sta_column_cache_destroy(cache);
 }
@@ -253,22 +253,22 @@ Test(cache, what_was_not_asked_for_longest_makes_room)
 Test(cache, what_is_in_use_stays)
 {
     struct sta_column_cache *cache = sta_column_cache_create(ROOM * (uint64_t)ROWS, 3600, NULL);
-    bool there[BLOCKS];
+    bool there[ROW_GROUPS];
     uint32_t kept = put_many(cache, there);
     cr_assert_leq(kept, ROOM);
     cr_assert_gt(kept, ROOM / 2);
     cr_assert(there[0] && there[1]);
-    cr_assert_not(there[BLOCKS - 1]);
+    cr_assert_not(there[ROW_GROUPS - 1]);
     sta_column_cache_destroy(cache);
 }
 
-static uint32_t put_some(struct sta_column_cache *cache, uint64_t segment, uint32_t blocks, bool count)
+static uint32_t put_some(struct sta_column_cache *cache, uint64_t segment, uint32_t row_groups, bool count)
 {
     struct column column = create_column(STA_KIND_INT, false);
     uint32_t there = 0;
     fill(&column, 0, 200);
-    for (uint32_t block = 0; block < blocks; block++) {
-        struct sta_column_cache_key key = {.segment = segment, .block = block, .column = 3};
+    for (uint32_t row_group = 0; row_group < row_groups; row_group++) {
+        struct sta_column_cache_key key = {.segment = segment, .row_group = row_group, .column = 3};
         if (!count)
             sta_column_cache_put(cache, key, ROWS, column.min, column.max, &column.values);
         there += sta_column_cache_get(cache, key, ROWS, &column.values);

@@ -67,8 +67,9 @@ static unsigned segments_of(const struct scratch_store *scratch)
 /* Row groups ascend in time, through all segments. */
 static void check_sorted(const struct sta_snapshot *snapshot)
 {
-    for (size_t b = 1; b < sta_snapshot_block_count(snapshot); b++)
-        cr_assert_geq(sta_snapshot_block(snapshot, b)->ts_min, sta_snapshot_block(snapshot, b - 1)->ts_max);
+    for (size_t b = 1; b < sta_snapshot_row_group_count(snapshot); b++)
+        cr_assert_geq(sta_snapshot_row_group(snapshot, b)->ts_min,
+                      sta_snapshot_row_group(snapshot, b - 1)->ts_max);
 }
 
 static void check_merging(const struct sample_shape *shape)

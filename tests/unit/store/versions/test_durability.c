@@ -277,7 +277,7 @@ Test(durability, a_damaged_segment_is_set_aside_and_counted)
     sample_fini(&sample);
 }
 
-Test(durability, a_damaged_block_fails_its_read_with_a_sentence)
+Test(durability, a_damaged_row_group_fails_its_read_with_a_sentence)
 {
     struct scratch_store scratch;
     struct sample sample;
@@ -288,10 +288,11 @@ Test(durability, a_damaged_block_fails_its_read_with_a_sentence)
     char *segment = scratch_file(&scratch, ".segment", 0);
     flip(segment, 100); /* in the first payload, that of the names */
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
-    uint32_t *codes = sta_alloc_array(STA_BLOCK_ROWS, sizeof *codes);
+    uint32_t *codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *codes);
     struct sta_column_values values = {.codes = codes};
-    cr_assert_eq(sta_block_read(snapshot, sta_snapshot_block(snapshot, 0), STA_COLUMN_NAME, &values, &err),
-                 STA_ECORRUPT);
+    cr_assert_eq(
+        sta_row_group_read(snapshot, sta_snapshot_row_group(snapshot, 0), STA_COLUMN_NAME, &values, &err),
+        STA_ECORRUPT);
     cr_assert(strstr(err.text, "damaged") && strstr(err.text, scratch.trace), "%s", err.text);
     free(codes);
     free(segment);
@@ -300,15 +301,16 @@ Test(durability, a_damaged_block_fails_its_read_with_a_sentence)
     sample_fini(&sample);
 }
 
-/* How many of the trace's blocks can be read. */
-static unsigned read_blocks(const struct sta_snapshot *snapshot)
+/* How many of the trace's row groups can be read. */
+static unsigned read_row_groups(const struct sta_snapshot *snapshot)
 {
     unsigned good = 0;
-    int64_t *times = sta_alloc_array(STA_BLOCK_ROWS, sizeof *times);
-    for (size_t b = 0; b < sta_snapshot_block_count(snapshot); b++) {
+    int64_t *times = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *times);
+    for (size_t b = 0; b < sta_snapshot_row_group_count(snapshot); b++) {
         struct sta_error err = STA_ERROR_INIT;
         struct sta_column_values values = {.integers = times};
-        int status = sta_block_read(snapshot, sta_snapshot_block(snapshot, b), STA_COLUMN_TS, &values, &err);
+        int status =
+            sta_row_group_read(snapshot, sta_snapshot_row_group(snapshot, b), STA_COLUMN_TS, &values, &err);
         cr_assert(status == STA_OK || status == STA_ECORRUPT, "%s", err.text);
         good += status == STA_OK;
     }
@@ -335,10 +337,10 @@ Test(durability, a_segment_that_is_cut_while_it_is_open_is_damaged)
         scratch_open(&scratch);
         scratch_publish(&scratch, &sample, 1, 0);
         struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
-        unsigned all = read_blocks(snapshot);
+        unsigned all = read_row_groups(snapshot);
         char *segment = scratch_file(&scratch, ".segment", 0);
         cr_assert_eq(truncate(segment, sizes[i]), 0);
-        unsigned left = read_blocks(snapshot);
+        unsigned left = read_row_groups(snapshot);
         cr_assert(0 < left && left < all, "%u of %u", left, all);
         sta_snapshot_release(snapshot);
         snapshot = scratch_snapshot(&scratch);

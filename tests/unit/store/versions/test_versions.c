@@ -115,7 +115,7 @@ Test(versions, dropping_everything_leaves_an_empty_version)
     publish(go_on(&scratch, base, all));
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
     cr_assert_eq(sta_snapshot_info(snapshot)->events, 0);
-    cr_assert_eq(sta_snapshot_block_count(snapshot), 0);
+    cr_assert_eq(sta_snapshot_row_group_count(snapshot), 0);
     cr_assert_eq(sta_snapshot_info(snapshot)->end_ticks, 0);
     cr_assert_eq(sta_snapshot_entities(snapshot)->thread_count, 0);
     cr_assert_eq(sta_snapshot_entities(snapshot)->file_count, 0);
@@ -362,7 +362,7 @@ Test(versions, what_an_open_version_holds_is_charged_or_refused)
         cr_expect_not_null(strstr(err.text, "setting memory"), "%s", err.text);
         cr_expect_eq(atomic_load(&account.used), 0);
     }
-    account.limit = most + 4096; /* blocks may be some bytes larger than the first time */
+    account.limit = most + 4096; /* row groups may be some bytes larger than the first time */
     sta_snapshot_release(scratch_snapshot(&scratch));
     scratch_close(&scratch);
     sta_account_fini(&account);
