@@ -67,7 +67,7 @@ int sta_feed_end(struct sta_feed *feed, struct sta_error *err)
     return rc == 0 ? sta_aggregation_collect(feed->aggregation, &feed->groups, err) : rc;
 }
 
-int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum)
+static int64_t sum_of(const struct sta_feed *feed, size_t group, unsigned sum)
 {
     const struct sta_vector *sums = &feed->groups.values[sum];
     return sums->missing != NULL && sums->missing[group] ? STA_TOO_LARGE : sums->integers[group];
@@ -81,7 +81,7 @@ struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group)
     for (unsigned k = 0; k < feed->key_count; k++)
         all.keys[k] = sta_feed_key(feed, group, k);
     for (unsigned s = 0; s < feed->sum_count; s++)
-        all.sums[s] = sta_feed_sum(feed, group, s);
+        all.sums[s] = sum_of(feed, group, s);
     return all;
 }
 

@@ -66,12 +66,11 @@ static inline int64_t sta_feed_key(const struct sta_feed *feed, size_t group, un
     return feed->groups.keys[key].integers[group];
 }
 
-/** A sum of what is never below 0; STA_TOO_LARGE when it does not fit 64 bits. */
-int64_t sta_feed_sum(const struct sta_feed *feed, size_t group, unsigned sum);
-
 /* A group on its own. */
 struct sta_feed_group {
-    int64_t keys[STA_FEED_COLUMNS], sums[STA_FEED_COLUMNS]; /* sums: as of sta_feed_sum */
+    int64_t keys[STA_FEED_COLUMNS];
+    int64_t
+        sums[STA_FEED_COLUMNS]; /* of what is never below 0; STA_TOO_LARGE where one does not fit 64 bits */
 };
 struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group);
 /** All groups, for another process: how many, then each.  After the end. */

@@ -47,7 +47,6 @@ struct sta_query_reader; /* of one thread */
  */
 STA_MUSTCHECK int sta_query_run(const struct sta_query *query, const struct sta_budget *budget,
                                 struct sta_query_result **result, struct sta_error *err);
-struct sta_query_result *sta_query_result_retain(struct sta_query_result *result);
 void sta_query_result_release(struct sta_query_result *result); /* NULL allowed */
 /** Sums of groups, in all stages, that are missing since they do not fit 64 bits. */
 uint64_t sta_query_sums_too_large(const struct sta_query_result *result);

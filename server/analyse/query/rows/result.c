@@ -115,7 +115,7 @@ int sta_query_run(const struct sta_query *query, const struct sta_budget *budget
     return rc;
 }
 
-struct sta_query_result *sta_query_result_retain(struct sta_query_result *result)
+static struct sta_query_result *retain(struct sta_query_result *result)
 {
     atomic_fetch_add(&result->references, 1);
     return result;
@@ -221,7 +221,7 @@ int sta_query_reader_create(struct sta_query_result *result, const struct sta_bu
     *reader = NULL;
     if (rc == 0) {
         *reader = sta_alloc(sizeof **reader);
-        (*reader)->result = sta_query_result_retain(result);
+        (*reader)->result = retain(result);
         start(*reader, budget, words);
     }
     free(words);
