@@ -1,8 +1,10 @@
-/* Access patterns as a table. */
+/* Access patterns as a table; beside them how ranks share files, and how fast each epoch reads. */
 #include <string.h>
 
 #include "analyse/analyse.h"
 #include "findings/access.h"
+#include "findings/cold.h"
+#include "findings/shared.h"
 #include "findings/tables.h"
 #include "analyse/views/members.h"
 #include "common/memory.h"
@@ -22,6 +24,35 @@ static void put_facts(const struct sta_run *run, const struct sta_access_sums *s
     sta_facts_int(facts, "distinct_bytes", (int64_t)sums->distinct_bytes);
     sta_facts_number(facts, "random_time", "s", sta_run_seconds(run, sums->random_time));
     sta_facts_number(facts, "exposed", "s", sta_run_seconds(run, sums->exposed));
+}
+
+static void put_shared(const struct sta_shared_sums *sums, struct sta_facts *facts)
+{
+    sta_facts_int(facts, "shared_files", sums->files);
+    sta_facts_int(facts, "shared_ops", sums->ops);
+    sta_facts_int(facts, "shared_small", sums->small);
+    sta_facts_int(facts, "shared_uneven_size", sums->uneven_size);
+    sta_facts_int(facts, "shared_uneven_time", sums->uneven_time);
+    sta_facts_int(facts, "shared_uneven", sums->uneven);
+    sta_facts_number(facts, "shared_worst_size", NULL, sums->worst_size);
+    sta_facts_number(facts, "shared_worst_time", NULL, sums->worst_time);
+    sta_facts_number(facts, "shared_worst", NULL, sums->worst);
+}
+
+/* Of reads alone: what is written comes from no cache. */
+static int put_epochs(struct sta_run *run, const struct sta_phases *phases, size_t kind,
+                      struct sta_facts *facts, struct sta_error *err)
+{
+    struct sta_cold cold;
+    if (kind != STA_ACCESS_READ)
+        return STA_OK;
+    int rc = sta_cold_measure(run, phases, &cold, err);
+    if (rc == STA_OK && cold.reading > 1) {
+        sta_facts_number(facts, "first_epoch_bw", "B/s", cold.first);
+        sta_facts_number(facts, "later_epochs_bw", "B/s", cold.later);
+    }
+    sta_cold_fini(&cold);
+    return rc;
 }
 
 static void put_files(const struct sta_run *run, const struct sta_access_patterns *access, size_t kind,
@@ -53,6 +84,7 @@ int sta_access_run(const struct sta_overlap_question *question, const struct sta
     struct sta_run run;
     struct sta_phases phases = {.account = budget->account};
     struct sta_access_patterns access = {.account = budget->account};
+    struct sta_shared_sums shared[STA_ACCESS_KINDS];
     size_t kind = 0;
     *facts = (struct sta_facts){0};
     *files = (struct sta_table){0};
@@ -63,10 +95,15 @@ int sta_access_run(const struct sta_overlap_question *question, const struct sta
         rc = sta_phases_read(&run, &phases, err);
     if (rc == STA_OK)
         rc = sta_access_measure(&run, &phases, &access, err);
+    if (rc == STA_OK)
+        rc = sta_shared_measure(&run, &phases, shared, err);
     if (rc == STA_OK) {
         put_facts(&run, &access.sums[kind], facts);
-        put_files(&run, &access, kind, files);
+        put_shared(&shared[kind], facts);
+        rc = put_epochs(&run, &phases, kind, facts, err);
     }
+    if (rc == STA_OK)
+        put_files(&run, &access, kind, files);
     sta_access_fini(&access);
     sta_phases_fini(&phases);
     sta_run_fini(&run);

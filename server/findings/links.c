@@ -1,11 +1,69 @@
 /* Links of rules with what only the trace and its preset say put in: {input}, {step}: the preset's phases;
- * {outside}: file system calls in no layer; {unresolved}: events whose hash no line defines.  Other braces
- * stay. */
+ * {outside}: file system calls in no layer; {unresolved}: events whose hash no line defines; {jumps}: the
+ * first events that end after the one around them.  Other braces stay. */
 #include <string.h>
 
 #include "findings/looks_private.h"
 #include "findings/findings.h"
 #include "common/memory.h"
+
+#define MOST_CHARACTERS 9500 /* an expression has at most 10,000 */
+
+static void put_id(struct sta_buffer *out, const char *column, int64_t id)
+{
+    if (id == STA_NO_ID)
+        sta_put_format(out, "%s.isna() and ", column);
+    else
+        sta_put_format(out, "%s == %lld and ", column, (long long)id);
+}
+
+/* Microseconds as the columns ts and dur have them. */
+static void put_ticks(struct sta_buffer *out, const struct sta_run *run, int64_t ticks)
+{
+    sta_put_format(out, "%lld", (long long)(ticks / run->ticks_per_us));
+    if (run->ticks_per_us == 1000)
+        sta_put_format(out, ".%03lld", (long long)(ticks % 1000));
+}
+
+/* The jumps of the thread of the one at @first.  A jump may be cut to the window, and is the longest of its
+ * start. */
+static void put_thread(struct sta_buffer *out, const struct sta_looks *looks, size_t first)
+{
+    const struct sta_jump *jumps = looks->order.shown;
+    const struct sta_entity_thread *thread =
+        &sta_snapshot_entities(looks->run->question.snapshot)->threads[jumps[first].thread];
+    put_id(out, "pid", thread->pid);
+    put_id(out, "tid", thread->tid);
+    for (size_t i = first; i < looks->order.shown_count && out->size < MOST_CHARACTERS; i++) {
+        if (jumps[i].thread != jumps[first].thread)
+            continue;
+        sta_put_text(out, i == first ? "(ts == " : " or ts == ");
+        put_ticks(out, looks->run, jumps[i].ts);
+        sta_put_text(out, " and dur >= ");
+        put_ticks(out, looks->run, jumps[i].to - jumps[i].ts);
+    }
+    sta_put_char(out, ')');
+}
+
+static const char *jump_condition(const struct sta_looks *looks)
+{
+    const struct sta_jump *jumps = looks->order.shown;
+    struct sta_buffer out;
+    if (looks->order_seen != STA_SEEN || looks->order.shown_count == 0)
+        return NULL;
+    sta_buffer_init(&out);
+    for (size_t i = 0, before; i < looks->order.shown_count && out.size < MOST_CHARACTERS; i++) {
+        for (before = 0; jumps[before].thread != jumps[i].thread;)
+            before++;
+        if (before < i)
+            continue;
+        sta_put_text(&out, i > 0 ? " or " : "");
+        put_thread(&out, looks, i);
+    }
+    const char *condition = sta_arena_copy(&looks->run->memory, out.data, out.size);
+    sta_buffer_fini(&out);
+    return condition;
+}
 
 static const char *condition_of(const struct sta_looks *looks, const char *name, size_t length)
 {
@@ -15,7 +73,8 @@ static const char *condition_of(const struct sta_looks *looks, const char *name,
     } known[] = {{"{input}", phases[STA_PHASE_input]},
                  {"{step}", phases[STA_PHASE_step]},
                  {"{outside}", looks->unmatched},
-                 {"{unresolved}", sta_look_unresolved_condition(looks)}};
+                 {"{unresolved}", sta_look_unresolved_condition(looks)},
+                 {"{jumps}", strncmp(name, "{jumps}", length) == 0 ? jump_condition(looks) : NULL}};
     for (size_t i = 0; i < STA_COUNT_OF(known); i++)
         if (strlen(known[i].name) == length && strncmp(known[i].name, name, length) == 0)
             return known[i].condition != NULL ? known[i].condition : "false";

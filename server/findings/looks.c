@@ -185,6 +185,32 @@ static void put_gap(struct sta_looks *looks, const char *ask, struct sta_figure_
     sta_table_set_number(&evidence->columns[first + 1], 0, sta_run_seconds(looks->run, order->gap_to));
 }
 
+static void put_jumps(const struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
+                      struct sta_table *evidence)
+{
+    static const char *const names[] = {"host_name", "pid", "tid", "start", "end", "end_around"};
+    static const char *const units[] = {NULL, NULL, NULL, "s", "s", "s"};
+    static const enum sta_type types[] = {STA_TYPE_TEXT,  STA_TYPE_INT,   STA_TYPE_INT,
+                                          STA_TYPE_FLOAT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
+    const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
+    sta_figure_int(figures, ask, "jumps", looks->order.jumps);
+    sta_figure_int(figures, ask, "events", (int64_t)looks->phases.events);
+    sta_evidence_begin(evidence, looks->order.shown_count, names, types, units, STA_COUNT_OF(names));
+    for (size_t i = 0; i < evidence->rows; i++) {
+        const struct sta_jump *jump = &looks->order.shown[i];
+        const struct sta_entity_thread *thread = &entities->threads[jump->thread];
+        const int64_t times[] = {jump->ts, jump->to, jump->around};
+        if (thread->host != STA_NO_CODE)
+            sta_evidence_name(evidence, 0, i, sta_dictionary_text(entities->hosts, thread->host).bytes);
+        if (thread->pid != STA_NO_ID)
+            sta_table_set_int(&evidence->columns[1], i, thread->pid);
+        if (thread->tid != STA_NO_ID)
+            sta_table_set_int(&evidence->columns[2], i, thread->tid);
+        for (size_t t = 0; t < STA_COUNT_OF(times); t++)
+            sta_table_set_number(&evidence->columns[3 + t], i, sta_run_seconds(looks->run, times[t]));
+    }
+}
+
 static int look_at_trace(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
                          struct sta_table *evidence, struct sta_error *err)
 {
@@ -194,8 +220,7 @@ static int look_at_trace(struct sta_looks *looks, const struct sta_ask *ask, str
     if (ask->kind == STA_ASK_gaps) {
         put_gap(looks, ask->name, figures, evidence);
     } else if (ask->kind == STA_ASK_jumps) {
-        sta_figure_int(figures, ask->name, "jumps", looks->order.jumps);
-        sta_figure_int(figures, ask->name, "events", (int64_t)looks->phases.events);
+        put_jumps(looks, ask->name, figures, evidence);
     } else {
         sta_figure_int(figures, ask->name, "events", looks->order.lasting);
         sta_figure_int(figures, ask->name, "repeated", looks->order.repeated);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/views/question.h"
+#include "findings/cold.h"
 #include "findings/looks_private.h"
 
 struct listing {
@@ -43,7 +44,7 @@ static void add_ask(const struct sta_looks *looks, const struct sta_ask *ask, st
             add(listing, sta_yaml_find(ask->argument, "of")->text);
         break;
     case STA_ASK_cold:
-        add(listing, sta_look_cold_condition());
+        add(listing, sta_cold_condition);
         break;
     case STA_ASK_shared:
         add(listing, sta_shared_conditions[0]);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings/cold.h"
 #include "findings/epochs.h"
 #include "findings/looks_private.h"
 #include "findings/robust.h"
@@ -11,66 +12,26 @@
 
 /* ---- epochs and steps */
 
-static const char read_calls[] = "cat.str.contains(\"posix|stdio\") and io_cat == 1 and size > 0";
-
-static void put_cold(struct sta_looks *looks, const struct sta_members *members, const char *ask,
-                     struct sta_figure_list *figures, struct sta_table *evidence, double *rates)
-{
-    static const char *const names[] = {"epoch", "bw", "size"}, *const units[] = {NULL, "B/s", "B"};
-    static const enum sta_type types[] = {STA_TYPE_INT, STA_TYPE_FLOAT, STA_TYPE_INT};
-    double first = NAN, later = NAN;
-    size_t epochs = 0;
-    sta_evidence_begin(evidence, looks->phases.number_count, names, types, units, STA_COUNT_OF(names));
-    for (size_t e = 0; e < looks->phases.number_count; e++) {
-        __int128 busy = 0, size = 0;
-        for (uint32_t m = 0; m < members->order_count; m++) {
-            const struct sta_member_sum *sum = &members->sums[members->order[m] * members->slots + 1 + e];
-            busy += sum->busy;
-            size += sum->size;
-        }
-        const double rate = busy > 0 ? (double)size / sta_run_seconds(looks->run, busy) : NAN;
-        if (e < evidence->rows) {
-            sta_table_set_int(&evidence->columns[0], e, looks->phases.numbers[e]);
-            sta_table_set_number(&evidence->columns[1], e, rate);
-            sta_table_set_int(&evidence->columns[2], e, (int64_t)size);
-        }
-        if (isnan(rate) || rate == 0)
-            continue;
-        if (epochs == 0)
-            first = rate;
-        else
-            rates[epochs - 1] = rate;
-        epochs++;
-    }
-    if (epochs > 1) {
-        qsort(rates, epochs - 1, sizeof *rates, sta_compare_doubles);
-        later = (rates[(epochs - 2) / 2] + rates[(epochs - 1) / 2]) / 2;
-    }
-    sta_figure_int(figures, ask, "epochs", (int64_t)epochs);
-    sta_figure_number(figures, ask, "first", first);
-    sta_figure_number(figures, ask, "later", later);
-    sta_figure_number(figures, ask, "ratio", later / first);
-}
-
-const char *sta_look_cold_condition(void)
-{
-    return read_calls;
-}
-
 int sta_look_cold(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
                   struct sta_table *evidence, struct sta_error *err)
 {
-    struct sta_account *account = looks->run->budget->account;
-    struct sta_members members;
-    double *rates = sta_account_alloc(account, looks->phases.number_count + 1, sizeof *rates, "epochs", err);
-    if (rates == NULL)
-        return err->status;
-    int rc = sta_members_measure(looks->run, &looks->phases, STA_BY_RANK, STA_MEASURE_BUSY, read_calls,
-                                 &members, err);
-    if (rc == STA_OK)
-        put_cold(looks, &members, ask, figures, evidence, rates);
-    sta_members_fini(&members);
-    sta_account_free(account, rates);
+    static const char *const names[] = {"epoch", "bw", "size"}, *const units[] = {NULL, "B/s", "B"};
+    static const enum sta_type types[] = {STA_TYPE_INT, STA_TYPE_FLOAT, STA_TYPE_INT};
+    struct sta_cold cold;
+    int rc = sta_cold_measure(looks->run, &looks->phases, &cold, err);
+    if (rc == STA_OK) {
+        sta_evidence_begin(evidence, looks->phases.number_count, names, types, units, STA_COUNT_OF(names));
+        for (size_t e = 0; e < evidence->rows; e++) {
+            sta_table_set_int(&evidence->columns[0], e, looks->phases.numbers[e]);
+            sta_table_set_number(&evidence->columns[1], e, cold.epochs[e].rate);
+            sta_table_set_int(&evidence->columns[2], e, cold.epochs[e].size);
+        }
+        sta_figure_int(figures, ask, "epochs", cold.reading);
+        sta_figure_number(figures, ask, "first", cold.first);
+        sta_figure_number(figures, ask, "later", cold.later);
+        sta_figure_number(figures, ask, "ratio", cold.later / cold.first);
+    }
+    sta_cold_fini(&cold);
     return rc;
 }
 

@@ -51,7 +51,6 @@ STA_MUSTCHECK int sta_look_unmatched(struct sta_looks *looks, const char *ask,
 const char *sta_look_unresolved_condition(const struct sta_looks *looks);
 /** The rule's link, as the trace and its preset complete it.  @finding: gets it. */
 void sta_look_link(const struct sta_looks *looks, struct sta_finding *finding);
-const char *sta_look_cold_condition(void);
 STA_MUSTCHECK int sta_look_cold(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
                                 struct sta_table *evidence, struct sta_error *err);
 STA_MUSTCHECK int sta_look_first_steps(struct sta_looks *looks, const char *ask,

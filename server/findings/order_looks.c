@@ -32,7 +32,7 @@ struct gap {
 /* An event that begins with others. */
 struct opening {
     uint32_t thread;
-    int64_t to;
+    int64_t ts, to;
 };
 
 /* Ends of a thread's open events, the latest first. */
@@ -65,9 +65,11 @@ struct pass {
     uint32_t keys; /* of args, that are hashed */
     struct gap *gaps;
     struct stack *stacks;
-    uint32_t thread_count;
+    uint32_t thread_count, *thread_of_unit;
     int64_t tolerance, tick;
     int64_t jumps;
+    struct sta_jump shown[STA_JUMPS_SHOWN]; /* the first, in order */
+    size_t shown_count;
 };
 
 /* ---- hashes */
@@ -199,15 +201,39 @@ static int push(const struct pass *pass, struct stack *stack, int64_t end, struc
     return STA_OK;
 }
 
-static int open_event(struct pass *pass, struct stack *stack, int64_t from, int64_t to, struct sta_error *err)
+static bool is_before(const struct sta_jump *a, const struct sta_jump *b)
 {
+    if (a->ts != b->ts)
+        return a->ts < b->ts;
+    return a->thread != b->thread ? a->thread < b->thread : a->to > b->to;
+}
+
+/* Slices are cut anywhere, so ranks do not come in an order of their own: the first are sorted out here. */
+static void count_jump(struct pass *pass, const struct sta_jump *jump)
+{
+    size_t at = STA_MIN(pass->shown_count, (size_t)STA_JUMPS_SHOWN - 1);
+    pass->jumps++;
+    if (pass->shown_count == STA_JUMPS_SHOWN && !is_before(jump, &pass->shown[at]))
+        return;
+    for (; at > 0 && is_before(jump, &pass->shown[at - 1]); at--)
+        pass->shown[at] = pass->shown[at - 1];
+    pass->shown[at] = *jump;
+    pass->shown_count = STA_MIN(pass->shown_count + 1, (size_t)STA_JUMPS_SHOWN);
+}
+
+/* @from: its start, cut to the window */
+static int open_event(struct pass *pass, const struct opening *event, int64_t from, struct sta_error *err)
+{
+    struct stack *stack = &pass->stacks[event->thread];
     while (stack->count > 0 && stack->ends[stack->count - 1] <= from)
         stack->count--;
     if (stack->count > 0) {
         const int64_t end = stack->ends[stack->count - 1];
-        pass->jumps += to > end + pass->tolerance && end > from + pass->tolerance;
+        if (event->to > end + pass->tolerance && end > from + pass->tolerance)
+            count_jump(pass,
+                       &(struct sta_jump){pass->thread_of_unit[event->thread], event->ts, event->to, end});
     }
-    return push(pass, stack, to, err);
+    return push(pass, stack, event->to, err);
 }
 
 /* By thread, the longest first. */
@@ -224,16 +250,16 @@ static int open_run(struct pass *pass, struct worker *worker, const struct recor
                     struct sta_error *err)
 {
     if (count == 1)
-        return open_event(pass, &pass->stacks[records->thread], records->from, records->to, err);
+        return open_event(pass, &(struct opening){records->thread, records->ts, records->to}, records->from,
+                          err);
     int rc = STA_ACCOUNT_GROW(pass->account, worker->openings, worker->opening_capacity, count, WHAT, err);
     for (size_t i = 0; i < count && rc == STA_OK; i++)
-        worker->openings[i] = (struct opening){records[i].thread, records[i].to};
+        worker->openings[i] = (struct opening){records[i].thread, records[i].ts, records[i].to};
     if (rc == STA_OK)
         rc = sta_sort(pass->run->budget, worker->openings, count, sizeof *worker->openings, compare_openings,
                       NULL, err);
     for (size_t i = 0; i < count && rc == STA_OK; i++) {
-        rc = open_event(pass, &pass->stacks[worker->openings[i].thread], records->from,
-                        worker->openings[i].to, err);
+        rc = open_event(pass, &worker->openings[i], records->from, err);
         if (rc == STA_OK)
             rc = sta_budget_check_step(pass->run->budget, i + 1, err);
     }
@@ -319,6 +345,7 @@ static int pass_init(struct sta_run *run, struct pass *pass, struct sta_error *e
     struct sta_named_expression *sets = sta_arena_alloc(&run->memory, sizeof *sets, _Alignof(max_align_t));
     struct sta_overlap_question *question =
         sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
+    const struct sta_entities *entities = sta_snapshot_entities(run->question.snapshot);
     struct sta_document *request = sta_run_request(run);
     sta_run_add_text(run, request, "scope", "thread");
     *sets = (struct sta_named_expression){name, always};
@@ -333,8 +360,14 @@ static int pass_init(struct sta_run *run, struct pass *pass, struct sta_error *e
         sta_account_alloc(pass->account, (size_t)pass->phases->rank_count + 1, sizeof *pass->gaps, WHAT, err);
     pass->stacks =
         sta_account_calloc(pass->account, (size_t)pass->thread_count + 1, sizeof *pass->stacks, WHAT, err);
-    if (pass->gaps == NULL || pass->stacks == NULL)
+    pass->thread_of_unit = sta_account_calloc(pass->account, (size_t)pass->thread_count + 1,
+                                              sizeof *pass->thread_of_unit, WHAT, err);
+    if (pass->gaps == NULL || pass->stacks == NULL || pass->thread_of_unit == NULL)
         return err->status;
+    for (uint32_t code = 0; code < entities->thread_code_count; code++)
+        if (entities->thread_of_code[code] < entities->thread_count)
+            pass->thread_of_unit[sta_scope_unit_of_thread(pass->binding.scope, code)] =
+                entities->thread_of_code[code];
     for (uint32_t r = 0; r < pass->phases->rank_count; r++)
         pass->gaps[r] = (struct gap){.covered = INT64_MIN};
     for (unsigned w = 0; w < pass->worker_count; w++) {
@@ -355,6 +388,7 @@ static void pass_fini(struct pass *pass)
     for (uint32_t t = 0; pass->stacks != NULL && t < pass->thread_count; t++)
         sta_account_free(pass->account, pass->stacks[t].ends);
     sta_account_free(pass->account, pass->stacks);
+    sta_account_free(pass->account, pass->thread_of_unit);
     sta_account_free(pass->account, pass->gaps);
     sta_overlap_binding_fini(&pass->binding);
     sta_overlap_request_release(&pass->request);
@@ -372,9 +406,15 @@ static void put_repeated(const struct pass *pass, struct sta_order_looks *looks)
     }
 }
 
-static void put_gaps(const struct pass *pass, struct sta_order_looks *looks)
+static void put_jumps(const struct pass *pass, struct sta_order_looks *looks)
 {
     looks->jumps = pass->jumps;
+    looks->shown_count = pass->shown_count;
+    memcpy(looks->shown, pass->shown, sizeof pass->shown);
+}
+
+static void put_gaps(const struct pass *pass, struct sta_order_looks *looks)
+{
     for (uint32_t i = 0; i < pass->phases->order_count; i++) {
         const struct gap *gap = &pass->gaps[pass->phases->order[i]];
         if (gap->to - gap->from <= looks->gap_to - looks->gap_from)
@@ -412,8 +452,10 @@ static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool w
         rc = sta_scan_run(&scan, run->budget, err);
     if (rc == STA_OK)
         put_repeated(&pass, looks);
-    if (rc == STA_OK && !whole)
+    if (rc == STA_OK && !whole) {
+        put_jumps(&pass, looks);
         put_gaps(&pass, looks);
+    }
     pass_fini(&pass);
     return rc;
 }
