@@ -5,6 +5,7 @@ import { Daemon } from './daemon.mjs';
 import { tests as checks } from './checks.mjs';
 import { tests as colors } from './colors.mjs';
 import { tests as compare } from './compare.mjs';
+import { tests as evidence } from './evidence.mjs';
 import { tests as event } from './event.mjs';
 import { tests as findings } from './findings.mjs';
 import { tests as flat } from './flat.mjs';
@@ -50,6 +51,7 @@ try {
         ...compare,
         ...report,
         ...findings,
+        ...evidence,
         ...tasks,
         ...timeline,
         ...timelineParts,

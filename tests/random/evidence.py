@@ -25,7 +25,7 @@ class Pages:
         return self.daemon.get(f"{self.path}/{call}")
 
     def groups(self, link, **aggregate):
-        body = {"group_by": link["group_by"].split(","), "aggregate": aggregate, "limit": 10000, **{key: link[key] for key in ("filter", "order_by", "dropna") if key in link}}
+        body = {"group_by": link["group_by"].split(","), "aggregate": aggregate, "limit": 10000, "dropna": False, **{key: link[key] for key in ("filter", "order_by") if key in link}}
         shown = self.post("query", **body)
         rows = shown["data"]
         while shown["next"] is not None:
@@ -99,8 +99,8 @@ def of_epochs(pages, finding):
 
 
 def of_overview(pages, finding):
-    if finding["rule"] == "cold_cache":
-        return of_epochs(pages, finding)
+    if "access" in finding["link"]:
+        return of_access(pages, finding)
     asked = {"rank": {"measure": "busy", "of": "stall"}, "process": {"measure": "busy", "of": "io_cat == 1"}, "host": {"measure": "bw", "of": "io_cat == 1 and size > 0"},
              "file": {"measure": "bw", "of": "io_cat == 1 and size > 0", "least": 1048576}}
     by = finding["link"]["stragglers"]
@@ -109,19 +109,19 @@ def of_overview(pages, finding):
     return {"z_members": shown["members"], "z_slow": shown["slow"], "z_median": shown["median"], "z_value": shown["rows"]["data"][0][value]}
 
 
-def shared_files(pages, link, kind):
+def shared_files(pages, kind):
     """of each file that two processes use: calls, small ones, bytes by process"""
     files = {}
-    rows = pages.groups({**link, "group_by": "file_name,host_name,pid", "filter": f"io_cat == {kind}"}, calls="sum(size > 0)", small="sum(size < 1048576)", bytes="sum(size)")
+    rows = pages.groups({"group_by": "file_name,host_name,pid", "filter": f"io_cat == {kind}"}, calls="sum(size > 0)", small="sum(size < 1048576)", bytes="sum(size)")
     for name, _, _, calls, small, size in rows:
         files.setdefault(name, []).append((calls, small, size))
     return [parts for name, parts in files.items() if name and len(parts) > 1]
 
 
-def of_shared(pages, link):
+def of_shared(pages):
     """of each shared file the processes with most and least time: how much their bytes and their time differ"""
     files, kinds = {}, {}
-    rows = pages.groups({**link, "group_by": "io_cat," + link["group_by"]}, bytes="sum(size)", time="sum(dur)")
+    rows = pages.groups({"group_by": "io_cat,file_name,host_name,pid", "filter": "io_cat in [1, 2] and size > 0"}, bytes="sum(size)", time="sum(dur)")
     for kind, name, host, pid, size, time in rows:
         files.setdefault((kind, name), []).append((time, size))
     for (kind, name), parts in files.items():
@@ -135,7 +135,7 @@ def of_shared(pages, link):
 def jumps(pages):
     """events of the list that begin inside another one of their thread and end a millisecond or more after it"""
     count, ends, last = 0, [], None
-    link = {"group_by": "host_name,pid,tid,ts,dur,func_name,file_name,offset", "order_by": ["host_name", "pid", "tid", "ts", "-dur"], "dropna": False}
+    link = {"group_by": "host_name,pid,tid,ts,dur,func_name,file_name,offset", "order_by": ["host_name", "pid", "tid", "ts", "-dur"]}
     rows = pages.groups(link, n="count()")
     for host, pid, tid, ts, dur, *_, n in rows:
         if (host, pid, tid) != last:
@@ -147,48 +147,59 @@ def jumps(pages):
     return count
 
 
+def of_access(pages, finding):
+    """as other calls say it, which the card of file access must show as well"""
+    rule, figures = finding["rule"], finding["figures"]
+    kind = 2 if rule.endswith("writes") else 1
+    shown = pages.get(f"access?preset=dlio&kind={'read' if kind == 1 else 'write'}")
+    if rule == "cold_cache":
+        same_rates = {"c_first": shown["first_epoch_bw"], "c_later": shown["later_epochs_bw"]}
+        found = of_epochs(pages, finding)
+        assert all(same(same_rates[name], rate) for name, rate in found.items()), (found, same_rates)
+        return found
+    if rule in ("shared_size", "shared_time"):
+        shares = of_shared(pages)[rule.split("_")[1]]
+        return {"files": len(shares), "worst": max(shares), "value": sum(1 for share in shares if share > 0.15)}
+    if rule.startswith("random_"):
+        calls = sum(row[1] for row in pages.groups({"group_by": "io_cat", "filter": f"io_cat == {kind}"}, calls="sum(size > 0)"))
+        return {"a_unknown": calls - figures["a_known"], "a_known": sum(shown[name] for name in ("consecutive", "sequential", "random", "first")), "a_random": shown["random"]}
+    if rule.startswith("redundant_"):
+        files = shown["files"]["data"]
+        return {"a_known_bytes": sum(row[1] for row in files), "a_distinct_bytes": sum(row[2] for row in files)}
+    files = shared_files(pages, kind)
+    if rule.startswith("small_shared_"):
+        return {"h_files": len(files), "h_ops": sum(part[0] for parts in files for part in parts), "h_small": sum(part[1] for parts in files for part in parts)}
+    uneven = [(max(sizes) - min(sizes)) / max(sizes) for sizes in ([part[2] for part in parts] for parts in files)]
+    return {"worst": max(uneven), "r_uneven" if kind == 1 else "w_uneven": sum(1 for one in uneven if one > 0.3)}
+
+
 def of_query(pages, finding):
     rule, link = finding["rule"], finding["link"]
-    if rule in ("shared_size", "shared_time"):
-        shares = of_shared(pages, link)[rule.split("_")[1]]
-        return {"files": len(shares), "worst": max(shares), "value": sum(1 for share in shares if share > 0.15)}
     if rule == "unresolved":
         return {"l_unresolved": 0 if link["filter"] == "false" else sum(row[-1] for row in pages.groups(link, calls="count()"))}
     if rule == "clock_jumps":
-        return {"j_jumps": jumps(pages)}
-    kind = 1 if rule.endswith("reads") else 2
+        listed = 0 if link["filter"] == "false" else pages.post("query", filter=link["filter"], aggregate={"n": "count()"})["data"][0][0]
+        return {"j_jumps": jumps(pages), "value": listed}
     if rule in ("small_reads", "small_writes"):
-        return {"q_small": sum(row[1] for row in pages.groups(link, calls="count()"))}
+        rows = pages.groups(link, small="sum(size < 1048576)", calls="sum(size > 0)")
+        return {"q_small": sum(row[1] for row in rows), "q_ops": sum(row[2] for row in rows)}
     if rule == "stdio":
-        return {"q_stdio": sum(row[1] for row in pages.groups(link, bytes="sum(where(io_cat in [1, 2], size))") if "stdio" in row[0])}
+        return {"q_stdio": sum(row[1] for row in pages.groups(link, bytes="sum(size)") if "stdio" in row[0])}
     if rule == "ops_mix":
         calls = dict(pages.groups(link, calls="count()"))
         return {"q_reads": calls.get(1, 0), "q_writes": calls.get(2, 0)}
     if rule == "size_mix":
         size = dict(pages.groups(link, bytes="sum(size)"))
         return {"q_read": size.get(1, 0), "q_written": size.get(2, 0)}
-    if rule in ("random_reads", "random_writes"):
-        figures, calls = finding["figures"], sum(row[1] for row in pages.groups({"group_by": "io_cat", "filter": link["filter"]}, calls="sum(size > 0)"))
-        return {"a_unknown": calls - figures["a_known"], "a_known": sum(figures[name] for name in ("a_consecutive", "a_sequential", "a_random", "a_first"))}
-    if rule in ("redundant_reads", "redundant_writes"):
-        shown = pages.get(f"access?preset=dlio&kind={'read' if kind == 1 else 'write'}")
-        named = sum(row[1] for row in shown["files"]["data"])
-        return {"a_known_bytes": named, "a_distinct_bytes": sum(row[2] for row in shown["files"]["data"])}
-    if rule in ("small_shared_reads", "small_shared_writes"):
-        files = shared_files(pages, link, kind)
-        return {"h_files": len(files), "h_ops": sum(part[0] for parts in files for part in parts), "h_small": sum(part[1] for parts in files for part in parts)}
     if rule == "bandwidth":
-        shown = pages.post("query", filter=f"{link['filter']} and dur > 0", derive={"rate": "size / time"}, aggregate={"half": "median(rate)", "best": "quantile(rate, 0.95)"})
+        shown = pages.post("query", filter=link["filter"], derive={"rate": "size / time"}, aggregate={"half": "median(rate)", "best": "quantile(rate, 0.95)"})
         return dict(zip(("q_half", "q_best"), shown["data"][0]))
     if rule == "open_per_sample":
         return {"q_opens": sum(calls for name, calls in pages.groups(link, calls="count()") if "open" in name and "dir" not in name)}
     if rule == "host_clocks":
         starts = [row[1] for row in pages.groups({"group_by": "host_name"}, first="min(time_start)")]
         return {"c_spread": max(starts) - min(starts)}
-    if rule.startswith("uneven_"):
-        uneven = [(max(sizes) - min(sizes)) / max(sizes) for sizes in ([part[2] for part in parts] for parts in shared_files(pages, link, kind))]
-        return {"worst": max(uneven), "r_uneven" if kind == 1 else "w_uneven": sum(1 for one in uneven if one > 0.3)}
-    rows = pages.groups({**link, "group_by": link["group_by"] + ",host_name,pid,tid,size,file_name", "filter": "dur > 0", "order_by": ["-copies"], "dropna": False}, copies="count()")
+    rows = pages.groups(link, copies="count()")
     return {"d_repeated": sum(row[-1] - 1 for row in rows)}
 
 

@@ -4,6 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, moment, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
+import { accessCard } from '../parts/access_card.js';
 import { hotCard } from '../parts/hot_card.js';
 import { isCompatible, questionOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
@@ -43,6 +44,7 @@ function summaryPicture(trace, bar) {
         stall = stallCard(),
         findings = findingsCard(),
         stragglers = stragglersCard(),
+        access = accessCard(),
         hot = hotCard(),
         steps = stepsCard(),
         pins = pinCards(trace);
@@ -55,11 +57,13 @@ function summaryPicture(trace, bar) {
         h('div', { class: 'beside' }, layers, series.element),
         h('div', { class: 'pair' }, hot.element, steps.element),
         stragglers.element,
+        access.element,
         pins.element,
         ledger,
     ];
     const summing = asking(whole);
     let known = /** @type {any} */ (null); /* what the cards beside the summary are drawn with, once it is here */
+    let named = false;
     showLedger();
 
     async function showLedger() {
@@ -85,6 +89,13 @@ function summaryPicture(trace, bar) {
         if (anew && known?.about === aboutOf(place)) showBeside(place, parameters, granularity);
     }
 
+    /** A link that names one of the cards below leads there, once. */
+    function showNamed(place) {
+        const card = place.access ? access : place.stragglers ? stragglers : null;
+        if (card && !named) requestAnimationFrame(() => card.element.scrollIntoView({ block: 'center' }));
+        named = true;
+    }
+
     /** What asks for itself; it need not wait for the summary where all but the range is as it was. */
     function showBeside(place, parameters, granularity) {
         const compatible = isCompatible(place),
@@ -92,11 +103,12 @@ function summaryPicture(trace, bar) {
         series.update({ trace, parameters, place, granularity, ...known });
         findings.update({ trace, place });
         pins.update(place);
-        for (const card of [hot, stragglers]) card.element.hidden = !ofEvents;
+        for (const card of [hot, stragglers, access]) card.element.hidden = !ofEvents;
         if (ofEvents) {
             hot.update({ trace, place });
             steps.update({ trace, place });
             stragglers.update({ trace, place, preset: known.preset });
+            access.update({ trace, place });
         } else {
             steps.element.hidden = true;
         }
@@ -137,6 +149,7 @@ function summaryPicture(trace, bar) {
         const computing = job.layers.find(({ name }) => name === preset.overlap_with);
         known = { about: aboutOf(place), preset, tree, present, ranks: computing?.processes || undefined };
         showBeside(place, parameters, granularity);
+        showNamed(place);
         fill(
             figures,
             tiles(
@@ -187,6 +200,7 @@ function summaryPicture(trace, bar) {
             stall.close();
             findings.close();
             stragglers.close();
+            access.close();
             hot.close();
             steps.close();
             pins.close();

@@ -124,7 +124,12 @@ function flowCard({ totals }, trace) {
 }
 
 function verdict(totals, pieces) {
-    const lines = [h('strong', {}, grouped(totals.lines)), ` ${pieces} were read`];
+    const { lines: all, framing, blank } = totals,
+        lines = [
+            h('strong', {}, grouped(all)),
+            ` ${pieces} were read`,
+            framing + blank > 0 && `, ${grouped(all - framing - blank)} of them objects`,
+        ];
     if (totals.malformed === 0)
         return [
             lines,

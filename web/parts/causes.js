@@ -1,7 +1,7 @@
 /* causes.js - attribution: each moment that ranks waited, given to one cause.  What the page Overlap shows when the
  * place names a chain. */
 
-import { getOf } from '../api.js';
+import { getOf, postOf } from '../api.js';
 import { fill, h, setStyle } from '../dom.js';
 import { DASH, grouped, instant, plural, text, value } from '../format.js';
 import { go } from '../state.js';
@@ -78,6 +78,7 @@ export function causesView(trace, bar) {
                 ...answer,
                 chains: preset.attribution,
                 chain: preset.attribution.find(({ name }) => name === place.attribution),
+                training: await trainingOf(question, preset, signal),
             };
         };
         const anew = reading.ask({
@@ -98,8 +99,16 @@ export function causesView(trace, bar) {
         if (anew) bar.clear();
     }
 
+    /** How long all ranks train, which shares of the stall in sentences are of; null: the preset knows no training. */
+    async function trainingOf(question, { phases }, signal) {
+        if (!phases?.training) return null;
+        const attribution = { target: 'training', causes: ['training'], by: ['unit'], longest: 0 },
+            body = { ...question, sets: { training: phases.training }, attribution, limit: 1 };
+        return (await postOf(trace, path, body, signal)).attribution.time;
+    }
+
     function draw(answer, place, parameters, granularity) {
-        const { attribution, blocking, chain, chains } = answer,
+        const { attribution, blocking, chain, chains, training } = answer,
             causes = paletteOf(
                 chain,
                 attribution.causes.map(({ name }) => name),
@@ -136,7 +145,7 @@ export function causesView(trace, bar) {
                         copyMenu(path, parameters, `${trace.name}-causes`),
                     ),
                 ),
-                sentence(attribution, causes, blocking),
+                sentence(attribution, causes, blocking, training),
                 barOf(attribution, causes),
                 h(
                     'div',
@@ -187,17 +196,29 @@ export function causesView(trace, bar) {
     };
 }
 
-export function sentence({ time, causes }, known, blocking) {
-    if (blocking)
+/**
+ * @param {any} attribution
+ * @param {ReturnType<typeof paletteOf>} known
+ * @param {any} [blocking]  of the chain of layers
+ * @param {number|null} [given]  how long all ranks train
+ */
+export function sentence({ time, causes }, known, blocking, given) {
+    const training = given ?? 0,
+        share = (part) => training > 0 && [' (', value(part / training, 'share'), ' of training)'],
+        whole = training > 0 && [', of ', value(training, 's'), ' of training'];
+    if (blocking) {
+        const self = blocking.nodes.find(({ name }) => name === blocking.bottleneck)?.self ?? 0;
         return h(
             'p',
             { class: 'answer' },
             'Of ',
             h('strong', {}, value(time, 's')),
             ' of stall, ',
-            h('strong', {}, value(blocking.nodes.find(({ name }) => name === blocking.bottleneck)?.self ?? 0, 's')),
+            h('strong', {}, value(self, 's')),
+            share(self),
             ` sits in ${blocking.path.join(' > ')} itself.`,
         );
+    }
     const sum = (of) =>
             causes.reduce((total, cause, at) => total + (known[at][of] ? Math.round(cause.time * 1e6) : 0), 0) / 1e6,
         input = sum('input'),
@@ -207,7 +228,8 @@ export function sentence({ time, causes }, known, blocking) {
         { class: 'answer' },
         h('strong', {}, value(time, 's')),
         ' in all',
-        input > 0 && [': ', h('strong', {}, value(input, 's')), ' waiting for input'],
+        whole,
+        input > 0 && [': ', h('strong', {}, value(input, 's')), ' waiting for input', share(input)],
         storage > 0 && ['; in ', h('strong', {}, value(storage, 's')), ' storage was in use'],
         '.',
     );

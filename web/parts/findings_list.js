@@ -166,7 +166,7 @@ const OPEN = {
     sets: 'Open as overlap',
     steps: 'Open the steps',
     overview: 'Open the stragglers',
-    series: 'Open the bandwidth over time',
+    access: 'Open the file access',
     whatif: 'Simulate it',
     timeline: 'Open the gaps',
 };
@@ -183,11 +183,17 @@ function linkOf({ link, what_if: scenario, severity }) {
     return places.length > 0 && h('p', { class: 'finding-links' }, places.map(placeLink));
 }
 
+/** Figures count events without a file or host as well, so their groups are kept. */
 function placeLink({ page, group_by: group, ...rest }) {
     const change =
         page === 'query'
             ? {
-                  ...(group && { group, agg: 'calls = count(), time = sum(time), bytes = sum(size)', order: '-time' }),
+                  ...(group && {
+                      group,
+                      agg: 'calls = count(), time = sum(time), bytes = sum(size)',
+                      order: '-time',
+                      dropna: 'false',
+                  }),
                   ...rest,
                   ask: rest.ask === 'events' ? 'events' : null,
               }
@@ -197,7 +203,7 @@ function placeLink({ page, group_by: group, ...rest }) {
     return h(
         'a',
         { class: 'button small', href: pageLink(page, change) },
-        OPEN[rest.own ? 'sets' : rest.metric ? 'series' : page],
+        OPEN[rest.own ? 'sets' : rest.access ? 'access' : page],
     );
 }
 

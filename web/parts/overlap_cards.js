@@ -2,7 +2,7 @@
 
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
-import { grouped, instant, text } from '../format.js';
+import { grouped, instant, text, value } from '../format.js';
 import { go } from '../state.js';
 import { asking } from './asking.js';
 import { bars } from './bars.js';
@@ -68,6 +68,7 @@ export function unitsCard() {
             note: [
                 `${set.name} of ${answer.scope_count > rows.length ? `the ${grouped(rows.length)} longest of ${grouped(answer.scope_count)}` : `all ${grouped(rows.length)}`} ${scope.many}, the least overlapped first`,
                 rows.length > MOST_UNITS && `: ${quantiles(rows.map((row) => row[names.exposed]))}`,
+                set !== behind && answer.scope_count === rows.length && beside(rows, question),
             ],
             draw: () =>
                 rows.length === 0
@@ -84,6 +85,14 @@ export function unitsCard() {
         });
     }
     return { element: card.element, update, close: card.close };
+}
+
+/** How much of the set is in those that have events of the other one at all. */
+function beside(rows, { hidden: set, behind, scope }) {
+    const time = rows
+        .filter((row) => row[`${behind.name}_events`] > 0)
+        .reduce((sum, row) => sum + Math.round(row[`${set.name}_busy`] * 1e6), 0);
+    return ['; ', value(time / 1e6, 's'), ` of it in ${scope.many} with ${behind.name}`];
 }
 
 /** What a sorted curve says, in words. */

@@ -97,7 +97,7 @@ export function overlapSets(place) {
                 label: '',
                 class: 'bar-cell',
                 cell: ({ set, busy, hidden }) =>
-                    bar(busy / longest, set.color, set === behind ? 0 : hidden, `busy for ${text(busy, 's')}`),
+                    bar(busy / longest, set.color, set === behind ? 0 : hidden, `wall time ${text(busy, 's')}`),
             },
             {
                 key: 'busy',

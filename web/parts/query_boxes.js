@@ -114,7 +114,12 @@ export function questionCard({ trace, here, tools }) {
     function update(place, granularity) {
         about = place;
         question = questionIn(place);
-        refill(head, segmented('Ask for', /** @type {any} */ (ASKS), question.ask, change), tools());
+        refill(
+            head,
+            question.ask === 'groups' && missingKeys(),
+            segmented('Ask for', /** @type {any} */ (ASKS), question.ask, change),
+            tools(),
+        );
         refill(
             examples,
             examplesOf(granularity).map((one) =>
@@ -131,6 +136,20 @@ export function questionCard({ trace, here, tools }) {
         }
         json.element.hidden = question.ask !== 'json';
         json.update(question.q);
+    }
+
+    /** Groups of events that lack a key are shown where this is checked. */
+    function missingKeys() {
+        return h(
+            'label',
+            { title: 'Also the groups of events without a file, a host or another key' },
+            h('input', {
+                type: 'checkbox',
+                checked: question.dropna === 'false',
+                onchange: (event) => apply('dropna', event.target.checked ? 'false' : ''),
+            }),
+            ' Missing keys',
+        );
     }
 
     return {

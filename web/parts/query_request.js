@@ -5,7 +5,7 @@
 
 import { Problem } from '../api.js';
 import { questionOf } from './control_bar.js';
-import { lineOf, listed, nameOf } from './query_text.js';
+import { lineOf, listed, nameOf, written } from './query_text.js';
 
 /** What is asked until somebody asks something. */
 export const USUAL = {
@@ -15,11 +15,11 @@ export const USUAL = {
 };
 
 /** The members of the place that are the question. */
-export const MEMBERS = ['ask', 'derive', 'group', 'agg', 'having', 'order', 'limit', 'q', 'columns'];
+export const MEMBERS = ['ask', 'derive', 'group', 'agg', 'having', 'order', 'limit', 'dropna', 'q', 'columns'];
 
 /**
  * @typedef {{ask: 'groups'|'events'|'json', derive: string, group: string, agg: string, having: string, order: string,
- * limit: string, q: string, columns: string}} Question
+ * limit: string, dropna: string, q: string, columns: string}} Question
  */
 
 /** @returns {Question} */
@@ -45,7 +45,11 @@ export function requestOf(question) {
     );
     /** @type {Object<string, any>[]} */
     const stages = [
-        { ...derive, ...(group.length > 0 && { group_by: group }), ...named(question.agg, 'aggregate', false) },
+        {
+            ...derive,
+            ...(group.length > 0 && { group_by: group, ...(question.dropna === 'false' && { dropna: false }) }),
+            ...named(question.agg, 'aggregate', false),
+        },
     ];
     if (question.having) stages.push({ filter: question.having });
     const last = stages[stages.length - 1];
@@ -55,6 +59,19 @@ export function requestOf(question) {
         stages.push({});
     }
     return stages.reduceRight((then, stage) => ({ ...stage, then }));
+}
+
+/**
+ * The sums of those aggregates over all groups.
+ * @param {Question} question
+ * @param {string[]} names
+ */
+export function totalsOf(question, names) {
+    const whole = requestOf({ ...question, order: '' });
+    let last = whole;
+    while (last.then) last = last.then;
+    last.then = { aggregate: Object.fromEntries(names.map((name) => [name, `sum(${written(name)})`])) };
+    return whole;
 }
 
 /** Items by name; two of one name would be one. */
@@ -144,6 +161,7 @@ function groupBoxes({ derive = {}, group_by: group = [], aggregate = {}, ...firs
     return {
         derive: lineOf(Object.entries(derive)),
         group: lineOf(keys),
+        dropna: first.dropna === false ? 'false' : '',
         agg: lineOf(Object.entries(aggregate)),
         having: keep?.filter ?? '',
         order: (last.order_by ?? []).join(', '),

@@ -2,6 +2,7 @@
 
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
+import { value } from '../format.js';
 import { go, here } from '../state.js';
 import { copyMenu } from './copy.js';
 import { grid } from './grid.js';
@@ -10,8 +11,8 @@ import { empty, failure, loading } from './notice.js';
 import { paged } from './paged.js';
 import { plot } from './plot.js';
 import { chartOf, drawable, MOST_ROWS } from './query_chart.js';
-import { columnsOf } from './query_columns.js';
-import { questionIn } from './query_request.js';
+import { columnsOf, unitIn } from './query_columns.js';
+import { questionIn, totalsOf } from './query_request.js';
 import { segmented } from './segmented.js';
 import { stepsFold } from './query_steps.js';
 
@@ -57,6 +58,7 @@ export function resultCard() {
             view.place.to,
             view.place.preset,
             view.place.filters,
+            view.place.total,
         ]);
         if (question === asked && source) {
             show(view);
@@ -94,15 +96,27 @@ export function resultCard() {
     }
 
     async function ask(view, signal) {
-        const parameters = view.parameters();
-        return paged((page) =>
-            getOf(
-                view.trace,
-                view.path,
-                { ...parameters, ...page, explain: page.offset ? undefined : 'true' },
-                signal,
+        const parameters = view.parameters(),
+            names = view.question.ask === 'groups' ? (view.place.total?.split(',') ?? []) : [];
+        const [rows, totals] = await Promise.all([
+            paged((page) =>
+                getOf(
+                    view.trace,
+                    view.path,
+                    { ...parameters, ...page, explain: page.offset ? undefined : 'true' },
+                    signal,
+                ),
             ),
-        );
+            names.length > 0
+                ? getOf(
+                      view.trace,
+                      view.path,
+                      { ...parameters, q: JSON.stringify(totalsOf(view.question, names)) },
+                      signal,
+                  )
+                : null,
+        ]);
+        return Object.assign(rows, { totals });
     }
 
     function show(view) {
@@ -143,7 +157,18 @@ export function resultCard() {
         else drawRows(view);
     }
 
+    /** The sums over all groups that the place names, as a link does whose groups are parts of a figure. */
+    function totalWords({ question }) {
+        const { columns, data, units } = source.totals ?? { columns: [], data: [[]], units: {} };
+        return columns.map((name, at) => [
+            at > 0 ? ', ' : 'all groups: ',
+            `${name} `,
+            value(data[0][at], unitIn(name, units, question) ?? 'count'),
+        ]);
+    }
+
     function drawRows({ question }) {
+        fill(note, totalWords({ question }));
         if (rows.element.parentElement !== box) fill(box, rows.element);
         const sort = question.order.includes(',') ? undefined : question.order || undefined;
         const sortable = question.ask === 'groups';
@@ -246,8 +271,8 @@ export function resultCard() {
 }
 
 /** A question that was not in the place, such as the usual one, must be there once part of it changes. */
-function grouped({ derive, group, agg, having, limit }) {
-    return { derive, group, agg, having, limit };
+function grouped({ derive, group, agg, having, limit, dropna }) {
+    return { derive, group, agg, having, limit, dropna };
 }
 
 function measureSelect(measures, measure) {

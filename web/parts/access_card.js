@@ -1,0 +1,123 @@
+/* access_card.js - how files are accessed: calls by what they do to the offset, bytes moved again, files that ranks
+ * share, and reads of the first epoch against later ones. */
+
+import { getOf } from '../api.js';
+import { fill, h } from '../dom.js';
+import { value } from '../format.js';
+import { asking } from './asking.js';
+import { stallQuestion } from './causes.js';
+import { whenNear } from './near.js';
+import { table } from './table.js';
+
+/* Members of the answer: what they are called, their unit, and what they mean. */
+const ROWS = [
+    ['ops', 'Calls with a size', 'count'],
+    ['known', 'Of known offset', 'count'],
+    ['consecutive', 'Consecutive', 'count', 'Where the one before it of the same file ended'],
+    ['sequential', 'Sequential', 'count', 'Further on in the file'],
+    ['random', 'Random', 'count', 'Before the end of the one before it'],
+    ['first', 'First of a file', 'count'],
+    ['unknown', 'Of unknown offset', 'count'],
+    ['known_bytes', 'Bytes at known offsets', 'B'],
+    ['distinct_bytes', 'Different bytes', 'B', 'Each byte of a file counts once in an epoch'],
+    ['shared_files', 'Shared files', 'count', 'Two ranks at least move data of each'],
+    ['shared_ops', 'Calls to shared files', 'count'],
+    ['shared_small', 'Smaller than 1 MiB', 'count', 'Of the calls to shared files'],
+    [
+        'shared_uneven_size',
+        'Uneven by bytes',
+        'count',
+        'Files of which the slowest and the fastest rank differ by 15 %',
+    ],
+    ['shared_worst_size', 'At most by', 'share', "Of the file's bytes"],
+    [
+        'shared_uneven_time',
+        'Uneven by time',
+        'count',
+        'Files of which the slowest and the fastest rank differ by 15 %',
+    ],
+    ['shared_worst_time', 'At most by', 'share', 'Of the time of all'],
+    ['shared_uneven', 'Uneven by rank', 'count', 'Files of which the ranks with most and fewest bytes differ by 30 %'],
+    ['shared_worst', 'At most by', 'share', 'Of the most bytes'],
+    ['first_epoch_bw', 'Bandwidth, first epoch', 'B/s', 'Bytes divided by the time in which a rank reads, over ranks'],
+    ['later_epochs_bw', 'Bandwidth, later epochs', 'B/s', 'The median of the other epochs'],
+];
+
+export function accessCard() {
+    const box = h('div', {});
+    const element = h(
+        'section',
+        { class: 'card', 'aria-label': 'File access' },
+        h(
+            'header',
+            { class: 'card-head' },
+            h('h2', {}, 'File access'),
+            h('small', {}, 'what calls do to the offset, and how ranks share files'),
+        ),
+        box,
+    );
+    const reading = asking(box),
+        sight = whenNear(element);
+
+    /** @param {{trace: any, place: Object}} view */
+    function update({ trace, place }) {
+        const { filters: _, ...question } = stallQuestion(place, trace),
+            path = `traces/${trace.id}/access`;
+        sight.act(() =>
+            reading.ask({
+                question: [trace.answers, question],
+                what: 'Following the offsets',
+                path,
+                height: 480,
+                load: (signal) =>
+                    Promise.all(
+                        ['read', 'write'].map((kind) => getOf(trace, path, { ...question, kind, limit: 1 }, signal)),
+                    ),
+                show: draw,
+            }),
+        );
+    }
+
+    function draw([read, write]) {
+        const column = (label, facts) => ({
+            key: label,
+            label,
+            class: 'number',
+            cell: ({ key, unit }) => value(facts[key] ?? null, unit),
+        });
+        fill(
+            box,
+            h(
+                'div',
+                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Reads and writes' },
+                table({
+                    caption: 'File access',
+                    rows: ROWS.filter(([key]) => read[key] || write[key]).map(([key, label, unit, title]) => ({
+                        key,
+                        label,
+                        unit,
+                        title,
+                    })),
+                    decorate: ({ key, title }, line) => {
+                        line.dataset.fact = key;
+                        if (title) line.title = title;
+                    },
+                    columns: [
+                        { key: 'label', label: 'Calls', class: 'head' },
+                        column('Reads', read),
+                        column('Writes', write),
+                    ],
+                }),
+            ),
+        );
+    }
+
+    return {
+        element,
+        update,
+        close() {
+            sight.close();
+            reading.close();
+        },
+    };
+}
