@@ -134,6 +134,8 @@ STA_MUSTCHECK int sta_findings_run(const struct sta_overlap_question *question,
 void sta_findings_result_fini(struct sta_findings_result *attribution);
 /** Advice of a rule: its n-th sentence, or NULL. */
 const char *sta_finding_advice(const struct sta_finding *finding, size_t number);
+/** "5.63 x; warning from 2 x on; in order below 2 x."  Nothing of one that does not apply. */
+void sta_finding_put_threshold(const struct sta_finding *finding, struct sta_buffer *out);
 /* Where a finding leads: the page that shows its evidence; the scenario that simulates its advice. */
 enum sta_finding_way { STA_WAY_LINK, STA_WAY_WHAT_IF };
 /** The n-th member of a way.  false: there is none. */

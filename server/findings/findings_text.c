@@ -31,6 +31,46 @@ bool sta_finding_way(const struct sta_finding *finding, enum sta_finding_way way
     return true;
 }
 
+/* ---- thresholds */
+
+/* As the rule says it: a threshold of 0.01 % is not rounded to 0.0 %. */
+static void put_level(struct sta_buffer *out, const struct sta_finding *finding,
+                      const struct sta_figure *level)
+{
+    if (strcmp(finding->unit, "%") == 0)
+        sta_put_format(out, "%.4g %%", 100 * level->number);
+    else
+        sta_figure_put(level, finding->unit, strlen(finding->unit), out);
+}
+
+void sta_finding_put_threshold(const struct sta_finding *finding, struct sta_buffer *out)
+{
+    static const char *const words[] = {"critical", "warning", "note"};
+    const struct sta_figure *mildest = NULL;
+    if (finding->severity == STA_SEVERITY_NA || finding->value.missing)
+        return;
+    sta_figure_put(&finding->value, finding->unit, strlen(finding->unit), out);
+    for (size_t level = STA_SEVERITY_INFO + 1; level-- > 0;) {
+        const struct sta_figure *one = &finding->levels[level];
+        if (one->missing)
+            continue;
+        const bool any = !finding->low && one->number == 0;
+        sta_put_format(out, "%s %s %s ", mildest == NULL ? ";" : ",", words[level],
+                       finding->low ? "below"
+                       : any        ? "above"
+                                    : "from");
+        put_level(out, finding, one);
+        mildest = mildest == NULL ? one : mildest;
+    }
+    if (mildest != NULL) {
+        sta_put_format(out, "; in order %s ", finding->low ? "from" : mildest->number == 0 ? "at" : "below");
+        put_level(out, finding, mildest);
+    }
+    if (finding->rule != NULL && finding->rule->in_order != NULL)
+        sta_put_format(out, ", or %.200s", finding->rule->in_order);
+    sta_put_char(out, '.');
+}
+
 /* ---- Markdown */
 
 static void put_findings(const struct sta_findings_result *findings, enum sta_severity severity,
@@ -55,6 +95,11 @@ static void put_findings(const struct sta_findings_result *findings, enum sta_se
         for (size_t a = 0; (advice = sta_finding_advice(finding, a)) != NULL; a++) {
             sta_put_text(out, "  - ");
             sta_put_text(out, advice);
+            sta_put_char(out, '\n');
+        }
+        if (severity < STA_SEVERITY_OK) {
+            sta_put_text(out, "  - Threshold: ");
+            sta_finding_put_threshold(finding, out);
             sta_put_char(out, '\n');
         }
     }

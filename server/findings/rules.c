@@ -11,9 +11,9 @@
 #include "findings/findings.h"
 
 static const char *const rule_keys[] = {
-    "id",    "title",  "group",     "needs", "ask",     "applies", "otherwise",    "figures",
-    "value", "unit",   "direction", "when",  "levels",  "stake",   "stake_figure", "say",
-    "ok",    "advice", "source",    "link",  "what_if", "<<"};
+    "id",     "title",     "group", "needs",   "ask",   "applies",      "otherwise", "figures", "value",
+    "unit",   "direction", "when",  "levels",  "stake", "stake_figure", "say",       "ok",      "in_order",
+    "advice", "source",    "link",  "what_if", "<<"};
 static const char *const groups[] = {"stall", "io", "metadata", "balance", "trace"};
 static const char *const needs[] = {"stall", "epochs", "steps", "ranks", "hosts"};
 static const char *const units[] = {"%", "s", "n", "x", "B", "B/s"};
@@ -262,6 +262,7 @@ static int read_texts(struct sta_rule_reading *reading, struct sta_rule *rule, s
                  {"source", true, &rule->source},
                  {"applies", false, &rule->applies},
                  {"otherwise", false, &rule->otherwise},
+                 {"in_order", false, &rule->in_order},
                  {"when", false, &rule->when}};
     int status = word_of(reading, rule->node, "group", groups, STA_COUNT_OF(groups), &rule->group, err);
     if (status == STA_OK)

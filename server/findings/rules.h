@@ -50,8 +50,9 @@ struct sta_rule {
     struct sta_ask *asks;
     size_t ask_count;
     const char *applies, *otherwise, *value, *unit, *when, *stake, *stake_figure, *say, *ok, *source;
-    bool low;                                                      /* below a threshold is worse */
-    const char *levels[STA_SEVERITIES];                            /* expressions, by severity; NULL: none */
+    const char *in_order;               /* what `when` leaves in order, in words; NULL: nothing */
+    bool low;                           /* below a threshold is worse */
+    const char *levels[STA_SEVERITIES]; /* expressions, by severity; NULL: none */
     const struct sta_yaml_node *figures, *advice, *link, *what_if; /* NULL: none */
     char *text; /* the YAML of a rule of one's own; NULL of a built-in one */
     bool own, disabled;

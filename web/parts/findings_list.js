@@ -16,12 +16,11 @@ export const SEVERITIES = [
 ];
 
 const WORDS = { critical: 'critical', warning: 'warning', info: 'note', ok: 'passed', na: 'not applicable' };
-const UNIT_OF = { '%': 'share', n: 'count', x: 'number', s: 's', B: 'B', 'B/s': 'B/s' };
 
 /**
  * @typedef {{rule: string, title: string, group: string, severity: string, value: number|null, unit: string,
  *   direction: string, levels: Object<string, number>, stake: number|null,
- *            stake_share: number|null, text: string, advice: string[], evidence: {columns: string[], units:
+ *            stake_share: number|null, text: string, threshold: string, advice: string[], evidence: {columns: string[], units:
  *            Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null,
  *            what_if?: Object|null}} Finding
  */
@@ -56,7 +55,7 @@ export function findingRow(finding, open, onOpen) {
                 'div',
                 { class: 'finding-body' },
                 adviceOf(finding),
-                h('p', { class: 'hint' }, thresholdsOf(finding)),
+                finding.threshold && h('p', { class: 'hint' }, `Value: ${finding.threshold}`),
                 evidenceOf(finding),
                 h('p', { class: 'hint' }, `Source: ${finding.source}`),
                 linkOf(finding),
@@ -96,23 +95,6 @@ function adviceOf({ advice, severity }) {
             advice.map((words) => h('li', {}, words)),
         )
     );
-}
-
-/** The value against the thresholds, and where it would be in order. */
-function thresholdsOf({ value: found, unit, direction, levels }) {
-    const shown = (number) =>
-        number === null
-            ? DASH
-            : unit === 'x'
-              ? `${text(number, 'number')} \u00d7`
-              : text(number, UNIT_OF[unit] ?? 'number');
-    const limits = Object.entries(levels),
-        way = direction === 'low' ? 'below' : 'from';
-    if (limits.length === 0) return `Value: ${shown(found)}.`;
-    const mildest = limits
-        .map(([, limit]) => limit)
-        .reduce((a, b) => (direction === 'low' ? Math.max(a, b) : Math.min(a, b)));
-    return `Value: ${shown(found)}; ${limits.map(([name, limit]) => `${WORDS[name] ?? name} ${way} ${shown(limit)}`).join(', ')}; in order ${direction === 'low' ? 'from' : 'below'} ${shown(mildest)}.`;
 }
 
 function evidenceOf({ evidence, title }) {

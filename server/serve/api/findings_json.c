@@ -37,6 +37,16 @@ static void put_levels(struct sta_buffer *out, const struct sta_finding *finding
     sta_put_char(out, '}');
 }
 
+static void put_threshold(struct sta_buffer *out, const struct sta_finding *finding)
+{
+    struct sta_buffer text;
+    sta_buffer_init(&text);
+    sta_finding_put_threshold(finding, &text);
+    sta_put_char(&text, '\0');
+    sta_put_member_text(out, "threshold", text.data);
+    sta_buffer_fini(&text);
+}
+
 static void put_advice(struct sta_buffer *out, const struct sta_finding *finding)
 {
     const char *advice;
@@ -93,6 +103,7 @@ void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding)
         put_figure_member(out, finding->figures[i].name, &finding->figures[i]);
     sta_put_char(out, '}');
     sta_put_member_text(out, "text", finding->text);
+    put_threshold(out, finding);
     put_advice(out, finding);
     put_evidence(out, &finding->evidence);
     sta_put_member_text(out, "source", finding->source);

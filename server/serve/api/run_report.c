@@ -40,6 +40,20 @@ static void put_causes(struct sta_buffer *out, const struct sta_table *causes)
     sta_html_table(out, causes, causes->rows, NULL, true);
 }
 
+static void put_threshold(struct sta_buffer *out, const struct sta_finding *finding)
+{
+    struct sta_buffer text;
+    if (finding->severity == STA_SEVERITY_NA)
+        return;
+    sta_buffer_init(&text);
+    sta_finding_put_threshold(finding, &text);
+    sta_put_char(&text, '\0');
+    sta_put_text(out, "<p class=s>");
+    sta_html_text(out, text.data);
+    sta_put_text(out, "</p>\n");
+    sta_buffer_fini(&text);
+}
+
 static void put_finding(struct sta_buffer *out, const struct sta_finding *finding)
 {
     const char *advice;
@@ -55,6 +69,7 @@ static void put_finding(struct sta_buffer *out, const struct sta_finding *findin
         sta_put_text(out, "</li>");
     }
     sta_put_text(out, sta_finding_advice(finding, 0) != NULL ? "</ul>\n" : "");
+    put_threshold(out, finding);
     if (finding->severity < STA_SEVERITY_OK) {
         sta_html_table(out, &finding->evidence, 10, NULL, false);
         sta_put_text(out, "<p class=s>Source: ");
