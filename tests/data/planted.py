@@ -79,6 +79,7 @@ APART = {  # two plants of which one hides the other
     **apart("slow_storage", "metadata_storm", "reads take most of the time in file system calls"),
     **apart("repeated_reads", "many_writes", "there are as many reads as writes again"),
     **apart("slow_rank", "late_rank", "the other ranks wait for the late one behind compute as long as the slow one does before it"),
+    **apart("slow_process", "lost_buffer", "of three or four processes one reads longer and one less: none is the usual one"),
     **apart("cold_epoch", "lost_buffer broken_lines forked_buffer", "a file whose fast reads are lost, or whose slow ones are there twice, is slower than the others"),
 }
 RULES = sorted(frozenset().union(*(p.must for p in PLANTS.values())))
