@@ -83,12 +83,12 @@ TIME = [("h", 3600), ("min", 60), ("s", 1), ("ms", 1e-3), ("us", 1e-6)]
 COLUMNS = [  # heading, what it shows of a layer
     ("layer", lambda l: l["name"]),
     ("events", lambda l: f"{l['count']:,}"),
-    ("time", lambda l: scaled(l.get("time"), TIME)),
-    ("busy", lambda l: scaled(l.get("busy"), TIME)),
-    ("exposed", lambda l: scaled(l.get("exposed_group_sum"), TIME)),
-    ("hidden", lambda l: "-" if l.get("hidden_share") is None else f"{100 * l['hidden_share']:.1f} %"),
+    ("call time", lambda l: scaled(l.get("time"), TIME)),
+    ("wall time", lambda l: scaled(l.get("busy"), TIME)),
+    ("not overlapped", lambda l: scaled(l.get("exposed_group_sum"), TIME)),
+    ("overlapped", lambda l: "-" if l.get("hidden_share") is None else f"{100 * l['hidden_share']:.1f} %"),
     ("size", lambda l: scaled(l.get("size") or None, BYTES)),
-    ("bandwidth", lambda l: "-" if l.get("bw_busy") is None else scaled(l["bw_busy"], BYTES) + "/s"),
+    ("aggregate bandwidth", lambda l: "-" if l.get("bw_busy") is None else scaled(l["bw_busy"], BYTES) + "/s"),
 ]
 
 
@@ -112,7 +112,7 @@ def print_findings(findings, most=5):
     """the gravest ones as sentences; how many there are"""
     grave = [f for f in findings["findings"] if f["severity"] in ("critical", "warning", "info")]
     for finding in grave[:most]:
-        print(f"{finding['severity']}: {finding['title']}. {finding['text']}")
+        print(f"{finding['severity']}: {finding['title']}. {finding['text']}\n    Threshold: {finding['threshold']}")
     counts = findings["counts"]
     print(f"{counted(counts['critical'] + counts['warning'] + counts['info'], 'finding', 'findings')}, {counts['ok']} checks passed\n")
 

@@ -99,14 +99,32 @@ static bool is_shown(const char *shown, const char *name)
     return shown == NULL || sta_list_has(shown, name);
 }
 
-static void fill_column(struct column *column, const json_t *units, const json_t *rows)
+/* What metrics are called where people read them; members of the API keep their names. */
+static const char *words_of(const char *name)
+{
+    static const char *const words[][2] = {{"time", "call time"},
+                                           {"time_delta", "more call time"},
+                                           {"time_ratio", "times the call time"},
+                                           {"busy", "wall time"},
+                                           {"busy_ratio", "times the wall time"},
+                                           {"bw_busy", "aggregate bandwidth"},
+                                           {"exposed_group_sum", "not overlapped"},
+                                           {"hidden_share", "overlapped"}};
+    for (size_t i = 0; i < STA_COUNT_OF(words); i++)
+        if (strcmp(words[i][0], name) == 0)
+            return words[i][1];
+    return name;
+}
+
+/* @named: whoever asks has named the columns, which stay as they are. */
+static void fill_column(struct column *column, const json_t *units, const json_t *rows, bool named)
 {
     const char *unit = json_string_value(json_object_get(units, column->name));
     size_t row;
     json_t *values;
     struct sta_buffer heading;
     sta_buffer_init(&heading);
-    put_harmless(&heading, column->name);
+    put_harmless(&heading, named ? column->name : words_of(column->name));
     if (unit != NULL)
         sta_put_format(&heading, " (%s)", unit);
     column->heading = sta_buffer_take_text(&heading);
@@ -269,7 +287,7 @@ void sta_table_print(const json_t *columns, const json_t *units, const json_t *r
             continue;
         struct column *column = &grid.columns[grid.column_count++];
         *column = (struct column){.name = json_string_value(name), .index = index};
-        fill_column(column, units, rows);
+        fill_column(column, units, rows, shown == NULL);
     }
     if (grid.column_count > 0) {
         fit(&grid, terminal_width());

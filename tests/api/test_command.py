@@ -138,6 +138,7 @@ def test_a_terminal_gets_a_table_as_wide_as_it_is(scene):
     assert "\x1b" not in shown and "read?[31m" in shown and "…" in shown
     assert [line.split()[2] for line in table[:4]] == ["1000", "2000", "3000", "4000"] and table[0].rindex("1000") == table[3].rindex("4000"), shown
     narrow = on_terminal("summary", "run", url=on(server, root), width=40)
+    assert "call time (s)" in on_terminal("summary", "run", url=server.base, width=200), "metrics are called as on the pages"
     assert "not shown, the terminal is too narrow:" in narrow and all(len(line) <= 40 for line in narrow.splitlines() if "not shown" not in line), narrow
     assert re.search(r"^\d+ critical, \d+ warning", on_terminal("findings", "run", url=server.base), re.M)
 
@@ -155,7 +156,7 @@ def test_two_runs_are_compared(scene):
     ids = [server.ingest(root / name)["id"] for name in ("run", "other")]
     _, _, wanted = server.ask(f"/api/v1/compare?traces={','.join(ids)}&columns=name,trace,time_delta&format=csv")
     assert call("compare", "run", "other", "--columns", "name,trace,time_delta", url=server.base)[0] == wanted.decode().replace("\r\n", "\n")
-    assert "time_delta (s)" in call("compare", "run", "other", "--table", url=server.base, COLUMNS="200")[0]
+    assert "more call time (s)" in call("compare", "run", "other", "--table", url=server.base, COLUMNS="200")[0]
 
 
 def test_what_is_refused_says_why_and_the_exit_status(scene):
