@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "findings/rules_private.h"
+#include "analyse/layers/conditions.h"
 #include "analyse/layers/presets.h"
 #include "analyse/layers/yaml_checks.h"
 #include "common/memory.h"
@@ -131,6 +132,26 @@ static int check_member_of(struct sta_rule_reading *reading, const struct sta_as
     return sta_rule_check_condition(reading, of, err);
 }
 
+/* Of a query that names no columns of its own, which aggregates might be about. */
+static int check_aggregates(struct sta_rule_reading *reading, const struct sta_ask *ask,
+                            const struct sta_yaml_node *aggregate, struct sta_error *err)
+{
+    static const char *const own[] = {"derive", "group_by", "then"};
+    int status = STA_OK;
+    for (size_t i = 0; i < STA_COUNT_OF(own); i++)
+        if (sta_yaml_find(ask->argument, own[i]) != NULL)
+            return STA_OK;
+    for (size_t i = 0; i < aggregate->count && status == STA_OK; i++) {
+        const char *text;
+        sta_rule_point(reading, "/ask/%.60s/query/aggregate/%.60s", ask->name, aggregate->keys[i]->text);
+        status = sta_check_text(reading->yaml, aggregate->items[i], "an aggregate", &text, err);
+        if (status == STA_OK)
+            status = sta_rule_placed(reading, aggregate->items[i],
+                                     sta_open_aggregate_check(text, &sta_standard_schema, err), err);
+    }
+    return status;
+}
+
 static int check_query(struct sta_rule_reading *reading, const struct sta_ask *ask, struct sta_error *err)
 {
     sta_rule_point(reading, "/ask/%.60s/query", ask->name);
@@ -140,7 +161,8 @@ static int check_query(struct sta_rule_reading *reading, const struct sta_ask *a
                              "a query needs aggregate: a mapping of names to expressions");
     const struct sta_yaml_node *filter = sta_yaml_find(ask->argument, "filter");
     sta_rule_point(reading, "/ask/%.60s/query/filter", ask->name);
-    return filter != NULL ? sta_rule_check_condition(reading, filter, err) : STA_OK;
+    int status = filter != NULL ? sta_rule_check_condition(reading, filter, err) : STA_OK;
+    return status == STA_OK ? check_aggregates(reading, ask, aggregate, err) : status;
 }
 
 static int check_words(struct sta_rule_reading *reading, const struct sta_ask *ask, struct sta_error *err)

@@ -60,6 +60,35 @@ def test_forms_tell_the_same(scene):
     assert [r["rule"] for r in rows] == [f["rule"] for f in whole["findings"]]
     assert all(f["text"] in page for f in whole["findings"])
     assert sum(whole["counts"].values()) == len(whole["findings"])
+    report = scene.shared.request("GET", base.replace("/findings", "/report.html"))[2].decode()
+    for found in whole["findings"]:
+        assert found["threshold"] in report and (found["severity"] in ("ok", "na") or f"Threshold: {found['threshold']}\n" in page), found
+        assert (found["threshold"] == "") == (found["severity"] == "na"), found
+
+
+def test_thresholds_say_what_is_in_order(scene):
+    found = {f["rule"]: f["threshold"] for f in findings(scene, "none")["findings"]}
+    assert re.fullmatch(r"[\d.]+ %; warning below 90 %, critical below 67.5 %; in order from 90 %\.", found["au"]), found["au"]
+    assert found["lost_lines"] == "0.0 %; note above 0 %, warning from 0.1 %, critical from 5 %; in order at 0 %.", found["lost_lines"]
+    assert found["small_reads"].endswith("in order below 10 %, or where no more than 1,000 are so small."), found["small_reads"]
+
+
+def test_a_link_shows_the_events_of_clock_jumps(scene):
+    server, id = scene.shared, trace(scene, "clock_jump")
+    found = next(f for f in findings(scene, "clock_jump", "&rule=clock_jumps")["findings"])
+    listed = server.call("POST", f"/api/v1/traces/{id}/query", {"filter": found["link"]["filter"], "filters": "off", "columns": ["pid", "tid", "time_start"], "order_by": ["time_start"]})
+    assert len(listed["data"]) == found["value"] > 0, (found, listed)
+    assert [row[:2] for row in listed["data"]][:10] == [row[1:3] for row in found["evidence"]["data"]], found["evidence"]
+    assert all(end > around for *_, end, around in found["evidence"]["data"])
+
+
+def test_access_says_how_ranks_share_files(scene):
+    id = trace(scene, "shared_size")
+    found = {f["rule"]: f for f in findings(scene, "shared_size")["findings"]}
+    read, write = (scene.shared.get(f"/api/v1/traces/{id}/access?preset=dlio&kind={kind}") for kind in ("read", "write"))
+    assert found["shared_size"]["value"] == read["shared_uneven_size"] + write["shared_uneven_size"] > 0
+    assert found["uneven_reads"]["figures"] == {"worst": read["shared_worst"], "r_uneven": read["shared_uneven"], "r_files": read["shared_files"]}
+    assert found["cold_cache"]["figures"] == {"c_first": read["first_epoch_bw"], "c_later": read["later_epochs_bw"]} and "first_epoch_bw" not in write
 
 
 def test_rules_that_are_named_find_what_they_find_among_all(scene):
@@ -88,10 +117,14 @@ def test_mistakes_are_told_with_their_place(scene):
     server = scene.shared
     for change, place in (({"value": "n_w"}, "/rule/value"), ({"ask": {"n": {"guess": {}}}}, "/rule/ask/n"), ({"levels": {"bad": 1}}, "/rule/levels/bad"),
                           ({"say": "{nothing:s}"}, "/rule/say"), ({"ask": {"n": {"busy": {"r": "io_cat = 1"}}}}, "/rule/ask/n/busy/r"), ({"id": "au"}, "/rule/id"),
-                          ({"group": "colours"}, "/rule/group"), ({"needs": ["luck"]}, "/rule/needs")):
+                          ({"group": "colours"}, "/rule/group"), ({"needs": ["luck"]}, "/rule/needs"), ({"in_order": ["x"]}, "/rule/in_order"),
+                          ({"ask": {"n": {"query": {"aggregate": {"r": "count("}}}}}, "/rule/ask/n/query/aggregate/r")):
         status, _, problem = server.ask("/api/v1/findings/rules/mine", "PUT", {"rule": {**RULE, **change}}, JSON)
         assert status == 400 and problem["parameter"] == place and problem["mistakes"][0]["line"] == 1, (change, problem)
     assert server.ask("/api/v1/findings/rules/mine")[0] == 404
+    preview = f"/api/v1/traces/{trace(scene, 'none')}/findings/preview"
+    status, _, problem = server.ask(preview, "POST", {"rule": {**RULE, "value": "(" * 200 + "n_r" + ")" * 200}}, JSON)
+    assert status == 422 and problem["parameter"] == "/rule/value", problem
 
 
 def test_what_is_no_rule_is_refused(scene):

@@ -20,9 +20,9 @@ const WORDS = { critical: 'critical', warning: 'warning', info: 'note', ok: 'pas
 /**
  * @typedef {{rule: string, title: string, group: string, severity: string, value: number|null, unit: string,
  *   direction: string, levels: Object<string, number>, stake: number|null,
- *            stake_share: number|null, text: string, threshold: string, advice: string[], evidence: {columns: string[], units:
- *            Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null,
- *            what_if?: Object|null}} Finding
+ *   stake_share: number|null, text: string, threshold: string, advice: string[], evidence: {columns: string[], units:
+ *   Object<string, string>, data: any[][], row_count: number}|null, source: string, link: Object|null,
+ *   what_if?: Object|null}} Finding
  */
 
 /**

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/expression/aggregates.h"
 #include "analyse/sources/columns.h"
 #include "analyse/layers/conditions.h"
 #include "common/memory.h"
@@ -107,8 +108,27 @@ static bool give_types(struct sta_open_condition *condition, size_t known, unsig
     return trial == 0;
 }
 
-int sta_open_condition_parse(const char *text, const struct sta_schema *schema,
-                             struct sta_open_condition *condition, struct sta_error *err)
+static int parse_condition(const char *text, struct sta_open_condition *condition, struct sta_error *err)
+{
+    return sta_condition_parse(text, strlen(text), &condition->schema, &condition->expression, err);
+}
+
+static int parse_aggregate(const char *text, struct sta_open_condition *condition, struct sta_error *err)
+{
+    struct sta_aggregates aggregates;
+    sta_aggregates_init(&aggregates, &condition->schema, true, NULL, 0);
+    int status = sta_aggregate_parse(text, strlen(text), &aggregates, &condition->expression, err);
+    if (status == STA_OK)
+        sta_expression_destroy(condition->expression);
+    condition->expression = NULL;
+    sta_aggregates_fini(&aggregates);
+    return status;
+}
+
+/* Tries all types of the columns that the schema lacks. */
+static int parse_open(const char *text, const struct sta_schema *schema,
+                      int (*parse)(const char *, struct sta_open_condition *, struct sta_error *),
+                      struct sta_open_condition *condition, struct sta_error *err)
 {
     *condition = (struct sta_open_condition){0};
     int status = add_columns(condition, text, schema, err);
@@ -116,9 +136,7 @@ int sta_open_condition_parse(const char *text, const struct sta_schema *schema,
         STA_ERROR_INIT; /* the mistake that most of the text comes before is the real one */
     for (unsigned trial = 0; status == STA_OK && give_types(condition, schema->count, trial); trial++) {
         struct sta_error mistake = STA_ERROR_INIT;
-        int parsed =
-            sta_condition_parse(text, strlen(text), &condition->schema, &condition->expression, &mistake);
-        if (parsed == STA_OK)
+        if (parse(text, condition, &mistake) == STA_OK)
             return STA_OK;
         if (furthest.status == STA_OK || mistake.position > furthest.position)
             furthest = mistake;
@@ -129,6 +147,21 @@ int sta_open_condition_parse(const char *text, const struct sta_schema *schema,
     }
     condition->expression = NULL;
     sta_open_condition_fini(condition);
+    return status;
+}
+
+int sta_open_condition_parse(const char *text, const struct sta_schema *schema,
+                             struct sta_open_condition *condition, struct sta_error *err)
+{
+    return parse_open(text, schema, parse_condition, condition, err);
+}
+
+int sta_open_aggregate_check(const char *text, const struct sta_schema *schema, struct sta_error *err)
+{
+    struct sta_open_condition unused;
+    int status = parse_open(text, schema, parse_aggregate, &unused, err);
+    if (status == STA_OK)
+        sta_open_condition_fini(&unused);
     return status;
 }
 

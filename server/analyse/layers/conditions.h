@@ -29,6 +29,10 @@ STA_MUSTCHECK int sta_open_condition_parse(const char *text, const struct sta_sc
                                            struct sta_open_condition *condition, struct sta_error *err);
 void sta_open_condition_fini(struct sta_open_condition *condition);
 
+/** Whether an aggregate of a query can be parsed, unknown args columns taken as missing.  Return as above. */
+STA_MUSTCHECK int sta_open_aggregate_check(const char *text, const struct sta_schema *schema,
+                                           struct sta_error *err);
+
 /** Whether it reads nothing but function and (refined) category and what follows from them, so that it holds
  * for all events that agree on these. */
 bool sta_open_condition_is_fixed(const struct sta_open_condition *condition);

@@ -135,7 +135,8 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
     int status = text_of_rule(view->document, &text, &object, err);
     if (status == STA_OK) {
         status = sta_rule_preview(&question, text.data, text.size, &spilling, &findings, err);
-        if (status == STA_EINPUT && strcmp(err->parameter, "/preset") != 0)
+        if ((status == STA_EINPUT || (status == STA_ELIMIT && err->parameter[0] != '\0')) &&
+            strcmp(err->parameter, "/preset") != 0)
             place_mistake(object, err);
     }
     sta_buffer_fini(&text);
