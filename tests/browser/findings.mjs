@@ -41,7 +41,7 @@ async function evidenceIsTheApis(page, daemon) {
     assert.deepEqual(
         await rows.evaluateAll((all) =>
             all.map((row) =>
-                [...row.cells].map((cell) => {
+                [...row.cells].slice(0, -1).map((cell) => {
                     const data = cell.querySelector('data');
                     return data ? Number(data.value) : cell.textContent;
                 }),
@@ -49,6 +49,8 @@ async function evidenceIsTheApis(page, daemon) {
         ),
         finding.evidence.data,
     );
+    const bars = await page.locator('.finding[open] .bar').evaluateAll((all) => all.map((one) => one.clientWidth));
+    assert.equal(bars.length, finding.evidence.data.length, 'a bar beside each row');
     await page.getByText(finding.advice[0]).waitFor();
     const other = findings.find(({ rule }) => rule === 'au');
     await page.locator('.finding > summary', { hasText: other.text }).click();
@@ -63,6 +65,25 @@ async function linksLeadToTheEvents(page, daemon) {
     await page.locator('.finding[open]').getByRole('link', { name: 'Open as a query' }).click();
     await page.getByRole('region', { name: 'Result' }).locator('tbody tr').first().waitFor();
     assert.equal((await parametersOf(page)).filter, finding.link.filter);
+}
+
+/** The address holds which severity and group are shown. */
+async function someAreShown(page, daemon) {
+    const { findings } = await openFindings(page, daemon, { severity: 'ok', group: 'io' });
+    const texts = () => page.locator('.finding-words').allTextContents();
+    const of = (choose) => findings.filter(choose).map(({ title, text }) => `${title} ${text}`);
+    assert.deepEqual(
+        await texts(),
+        of(({ severity, group }) => severity === 'ok' && group === 'io'),
+    );
+    assert.ok(await page.locator('.finding').first().isVisible(), 'what is asked for alone is not folded');
+    await page.getByLabel('All severities').selectOption('');
+    await page.getByRole('region', { name: 'Notes', exact: true }).waitFor();
+    assert.deepEqual(
+        await texts(),
+        of(({ group }) => group === 'io'),
+    );
+    assert.equal((await parametersOf(page)).severity, undefined);
 }
 
 async function overviewHasTheWorst(page, daemon) {
@@ -192,6 +213,7 @@ export const tests = [
     { name: "findings: sentences are the API's, by severity", body: sentencesAreTheApis },
     { name: "findings: evidence and advice are the API's", body: evidenceIsTheApis },
     { name: 'findings: a link leads to the events', body: linksLeadToTheEvents },
+    { name: 'findings: those of a severity and a group', body: someAreShown },
     { name: 'findings: Overview has the worst', body: overviewHasTheWorst },
     { name: 'findings: Overview has the causes of the stall', body: overviewHasTheCauses },
     { name: 'findings: advice is simulated', body: adviceIsSimulated },

@@ -12,7 +12,8 @@ import { go, here } from '../state.js';
 
 export const title = 'Findings';
 
-const FOLDED = ['ok', 'na'];
+const FOLDED = ['ok', 'na'],
+    GROUPS = ['stall', 'io', 'metadata', 'balance', 'trace'].map((name) => [name, name]);
 
 /**
  * @param {HTMLElement} host
@@ -28,7 +29,7 @@ function findingsPicture(trace, bar) {
     let drawn = null;
 
     function update(place) {
-        const parameters = findingsQuery(place),
+        const parameters = { ...findingsQuery(place), severity: place.severity, group: place.group },
             path = `traces/${trace.id}/findings`;
         const anew = reading.ask({
             question: parameters,
@@ -68,8 +69,34 @@ function findingsPicture(trace, bar) {
         ]);
         fill(
             box,
-            h('p', { class: 'finding-counts' }, h('span', {}, countWords(answer.counts)), exports),
+            h(
+                'div',
+                { class: 'finding-counts' },
+                h('span', {}, countWords(answer.counts)),
+                h(
+                    'span',
+                    { class: 'card-tools' },
+                    choice(
+                        'severity',
+                        'All severities',
+                        SEVERITIES.map(([key, label]) => [key, label]),
+                    ),
+                    choice('group', 'All groups', GROUPS),
+                    exports,
+                ),
+            ),
             groups.map(severityCard),
+        );
+    }
+
+    /** Of one severity or group alone: a key of the address. */
+    function choice(key, all, options) {
+        return h(
+            'select',
+            { 'aria-label': all, onchange: (event) => go({ [key]: event.target.value || null }) },
+            [['', all], ...options].map(([value, label]) =>
+                h('option', { value, selected: value === (here()[key] ?? '') }, label),
+            ),
         );
     }
 
@@ -83,7 +110,7 @@ function findingsPicture(trace, bar) {
                 }),
             ),
         );
-        const folded = FOLDED.includes(key) && !findings.some(({ rule }) => rule === here().rule);
+        const folded = here().severity !== key && !findings.some(({ rule }) => rule === here().rule);
         if (!FOLDED.includes(key))
             return h(
                 'section',

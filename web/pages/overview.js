@@ -92,8 +92,16 @@ function summaryPicture(trace, bar) {
     /** A link that names one of the cards below leads there, once. */
     function showNamed(place) {
         const card = place.access ? access : place.stragglers ? stragglers : null;
-        if (card && !named) requestAnimationFrame(() => card.element.scrollIntoView({ block: 'center' }));
+        if (card && !named) lead(card.element);
         named = true;
+    }
+
+    /** Cards above grow as their answers come: it stays in sight until somebody acts. */
+    function lead(element) {
+        const watch = new ResizeObserver(() => element.scrollIntoView({ block: 'center' }));
+        watch.observe(whole);
+        for (const act of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+            addEventListener(act, () => watch.disconnect(), { once: true, passive: true });
     }
 
     /** What asks for itself; it need not wait for the summary where all but the range is as it was. */

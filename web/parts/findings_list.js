@@ -4,7 +4,7 @@
 import { h } from '../dom.js';
 import { DASH, plural, text, value } from '../format.js';
 import { pageLink } from '../state.js';
-import { table } from './table.js';
+import { bar, table } from './table.js';
 
 /** The severities, worst first, and what stands above their findings. */
 export const SEVERITIES = [
@@ -15,6 +15,7 @@ export const SEVERITIES = [
     ['na', 'Not applicable'],
 ];
 
+const SIZES = { s: 1, B: 1, 'B/s': 1, '1/s': 1 };
 const WORDS = { critical: 'critical', warning: 'warning', info: 'note', ok: 'passed', na: 'not applicable' };
 
 /**
@@ -102,7 +103,7 @@ function evidenceOf({ evidence, title }) {
     const rows = evidence.data.map((row) =>
         Object.fromEntries(evidence.columns.map((name, index) => [name, row[index]])),
     );
-    const columns = evidence.columns.map((name, index) => columnOf(name, index, evidence));
+    const columns = [...evidence.columns.map((name, index) => columnOf(name, index, evidence)), ...chartOf(evidence)];
     return [
         h(
             'div',
@@ -111,6 +112,25 @@ function evidenceOf({ evidence, title }) {
         ),
         evidence.row_count > rows.length &&
             h('p', { class: 'hint' }, `The first ${rows.length} of ${plural(evidence.row_count, 'row')}.`),
+    ];
+}
+
+/**
+ * The first measure as bars beside the rows, where there are some to compare.
+ * @returns {import('./table.js').Column[]}
+ */
+function chartOf({ columns, units, data }) {
+    const at = columns.findIndex((name) => units[name] in SIZES || /^(au|share)$/.test(name)),
+        most = Math.max(...data.map((row) => row[at] ?? 0));
+    if (at < 0 || data.length < 2 || !(most > 0)) return [];
+    const name = columns[at];
+    return [
+        {
+            key: 'bar',
+            label: '',
+            class: 'bar-cell',
+            cell: (row) => bar((row[name] ?? 0) / most, 'var(--layer-5)', 0, name),
+        },
     ];
 }
 
@@ -124,7 +144,7 @@ function columnOf(name, index, { units, data }) {
             class: index === 0 ? 'head' : undefined,
             cell: (row) => (row[name] === null ? DASH : String(row[name])),
         };
-    if (units[name] in { s: 1, B: 1, 'B/s': 1, '1/s': 1 }) return { key: name, label: name, unit: units[name] };
+    if (units[name] in SIZES) return { key: name, label: name, unit: units[name] };
     return {
         key: name,
         label: name,
