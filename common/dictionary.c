@@ -11,6 +11,9 @@
  * dictionaries of a stored trace are only read by code, and never need it.  When there is no memory for that
  * table, looking up goes through all texts.
  *
+ * Texts that are left for later have codes, but their chunks are missing: who meets a missing one has all of
+ * them made (dictionary_deferred.c).
+ *
  * The first chunk is part of the dictionary and the first texts cannot be refused unless they are long, so
  * that code 0 can always be given: when a text cannot be kept, that is its code, and the account has the
  * sticky failure. */
@@ -27,31 +30,9 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 
-#define FIRST_CHUNK 16u /* small: each key of args has a dictionary, and most have few texts */
 #define FIRST_SLOTS 64  /* of the hash table */
 #define LEAST_TEXTS 256 /* bytes of the first block of texts, and of the largest */
 #define MOST_TEXTS (STA_HUGE_PAGE - sizeof(struct texts))
-#define CHUNKS 29 /* 16 * (2^29 - 1) entries: past 32-bit codes */
-
-/* A block of texts, each with a zero behind it. */
-struct texts {
-    struct texts *older;
-    size_t size;
-    char bytes[];
-};
-
-struct sta_dictionary {
-    _Atomic(struct table *) table;
-    _Atomic(struct sta_text *) chunks[CHUNKS];
-    _Atomic uint32_t count;
-    _Atomic bool appended; /* some texts are not in the table */
-    pthread_mutex_t lock;  /* held to add */
-    struct sta_account *account;
-    struct texts *texts;
-    size_t used;          /* bytes of the newest texts' block */
-    _Atomic size_t bytes; /* of memory held */
-    struct sta_text first[FIRST_CHUNK];
-};
 
 #define WHAT "texts"
 
@@ -60,10 +41,13 @@ static size_t table_bytes(size_t capacity)
     return sizeof(struct table) + capacity * sizeof(uint64_t);
 }
 
-/* Memory that is held until the end; NULL: the account has the sticky failure. */
+/* Memory that is held until the end; NULL: the account has the sticky failure, or who fills the dictionary.
+ */
 static void *take(struct sta_dictionary *dictionary, size_t size)
 {
-    void *memory = sta_account_alloc_sticky(dictionary->account, size, 1, WHAT);
+    void *memory = dictionary->refusal != NULL
+                       ? sta_account_alloc(dictionary->account, size, 1, WHAT, dictionary->refusal)
+                       : sta_account_alloc_sticky(dictionary->account, size, 1, WHAT);
     if (memory != NULL)
         atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, memory),
                                   memory_order_relaxed);
@@ -123,7 +107,7 @@ void sta_dictionary_destroy(struct sta_dictionary *dictionary)
         give(dictionary, table);
         table = older;
     }
-    for (unsigned i = 1; i < CHUNKS; i++)
+    for (unsigned i = 1; i < STA_DICTIONARY_CHUNKS; i++)
         give(dictionary, atomic_load(&dictionary->chunks[i]));
     while (dictionary->texts != NULL) {
         struct texts *older = dictionary->texts->older;
@@ -134,20 +118,27 @@ void sta_dictionary_destroy(struct sta_dictionary *dictionary)
     give(dictionary, dictionary);
 }
 
-/* Chunk k begins at code FIRST_CHUNK * (2^k - 1). */
+/* Chunk k begins at code STA_DICTIONARY_FIRST_CHUNK * (2^k - 1). */
 static unsigned chunk_of(uint32_t code, uint32_t *inside)
 {
-    uint32_t scaled = code / FIRST_CHUNK + 1;
+    uint32_t scaled = code / STA_DICTIONARY_FIRST_CHUNK + 1;
     unsigned chunk = 31u - (unsigned)__builtin_clz(scaled);
-    *inside = code - FIRST_CHUNK * ((1u << chunk) - 1);
+    *inside = code - STA_DICTIONARY_FIRST_CHUNK * ((1u << chunk) - 1);
     return chunk;
 }
 
-static struct sta_text *entry_of(const struct sta_dictionary *dictionary, uint32_t code)
+static const struct sta_text *entry_of(const struct sta_dictionary *dictionary, uint32_t code)
 {
+    static const struct sta_text refused = {"", 0};
     uint32_t inside;
-    unsigned chunk = chunk_of(code, &inside);
-    return atomic_load_explicit(&dictionary->chunks[chunk], memory_order_acquire) + inside;
+    const unsigned chunk = chunk_of(code, &inside);
+    const struct sta_text *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_acquire);
+    if (entries == NULL) {
+        if (!sta_dictionary_have_made(dictionary))
+            return &refused;
+        entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_acquire);
+    }
+    return entries + inside;
 }
 
 /* The slot of the text, or the empty slot where it would go. */
@@ -242,8 +233,8 @@ static bool put_appended(struct sta_dictionary *dictionary)
 /* The table with all texts that there are by now; NULL: there is no memory for it. */
 static const struct table *table_of(const struct sta_dictionary *dictionary)
 {
-    bool complete = true;
-    if (atomic_load_explicit(&dictionary->appended, memory_order_acquire)) {
+    bool complete = sta_dictionary_have_made(dictionary);
+    if (complete && atomic_load_explicit(&dictionary->appended, memory_order_acquire)) {
         struct sta_dictionary *own =
             (struct sta_dictionary *)(uintptr_t)dictionary; /* it says the same after */
         pthread_mutex_lock(&own->lock);
@@ -275,14 +266,16 @@ static uint32_t find_hashed(const struct sta_dictionary *dictionary, uint64_t ha
     return code;
 }
 
-/* Under the lock.  NULL: no memory. */
+/* Under the lock.  NULL: no memory, also for those before it. */
 static struct sta_text *new_entry(struct sta_dictionary *dictionary, uint32_t code)
 {
     uint32_t inside;
+    if (atomic_load_explicit(&dictionary->deferred, memory_order_relaxed))
+        return NULL;
     unsigned chunk = chunk_of(code, &inside);
     struct sta_text *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_relaxed);
     if (entries == NULL) {
-        entries = take(dictionary, ((size_t)FIRST_CHUNK << chunk) * sizeof *entries);
+        entries = take(dictionary, ((size_t)STA_DICTIONARY_FIRST_CHUNK << chunk) * sizeof *entries);
         atomic_store_explicit(&dictionary->chunks[chunk], entries, memory_order_release);
     }
     return entries != NULL ? entries + inside : NULL;
@@ -382,6 +375,7 @@ static uint32_t add(struct sta_dictionary *dictionary, uint64_t hash, const char
 uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *bytes, size_t length)
 {
     STA_ASSERT(length < UINT32_MAX);
+    sta_dictionary_have_made(dictionary);
     pthread_mutex_lock(&dictionary->lock);
     uint32_t code = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(code < STA_NO_CODE - 1);

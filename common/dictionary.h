@@ -18,6 +18,7 @@
 #define STA_NO_CODE UINT32_MAX /* a missing value, wherever codes are used */
 
 struct sta_account;
+struct sta_buffer;
 struct sta_dictionary;
 
 struct sta_text {
@@ -49,6 +50,17 @@ uint32_t sta_dictionary_intern(struct sta_dictionary *dictionary, const char *by
 /** The same of a text that is known not to be there, such as the next one of a stored dictionary: nothing is
  * looked up. */
 uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *bytes, size_t length);
+/** Appends the text of @code to @out, the same each time.  Context: any thread. */
+typedef void sta_text_maker(const void *context, uint32_t code, struct sta_buffer *out);
+/** Leaves @count texts for later: the first of a dictionary that is empty and that nobody else sees yet.  All
+ * are distinct.  They are made when one of them is asked for, but then a refusal of memory is a sticky
+ * failure and leaves empty texts: sta_dictionary_make before says it in time.  @context: outlives the
+ * dictionary. */
+void sta_dictionary_defer(struct sta_dictionary *dictionary, uint32_t count, sta_text_maker *make,
+                          const void *context);
+/** Makes what was left for later, if anything.  Return: 0; STA_ELIMIT, STA_EBUSY, STA_ENOMEM or STA_ECORRUPT:
+ * then nothing has changed.  Context: any thread. */
+STA_MUSTCHECK int sta_dictionary_make(const struct sta_dictionary *dictionary, struct sta_error *err);
 /** Return: the code, or STA_NO_CODE if the text is not there. */
 uint32_t sta_dictionary_find(const struct sta_dictionary *dictionary, const char *bytes, size_t length);
 /** The same of many texts at once: they wait for memory together. */

@@ -1,8 +1,48 @@
-/* dictionary_private.h - what a dictionary and its cache share (private to dictionary*.c). */
+/* dictionary_private.h - what the files of a dictionary share (private to dictionary*.c). */
 #ifndef STA_COMMON_DICTIONARY_PRIVATE_H
 #define STA_COMMON_DICTIONARY_PRIVATE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "common/dictionary.h"
+
+#define STA_DICTIONARY_CHUNKS 29       /* 16 * (2^29 - 1) entries: past 32-bit codes */
+#define STA_DICTIONARY_FIRST_CHUNK 16u /* small: each key of args has a dictionary, and most have few texts  \
+                                        */
+
+/* A block of texts, each with a zero behind it. */
+struct texts {
+    struct texts *older;
+    size_t size;
+    char bytes[];
+};
+
+struct sta_dictionary {
+    _Atomic(struct table *) table;
+    _Atomic(struct sta_text *) chunks[STA_DICTIONARY_CHUNKS];
+    _Atomic uint32_t count;
+    _Atomic bool appended; /* some texts are not in the table */
+    _Atomic bool deferred; /* all texts are still to be made: there are no chunks */
+    pthread_mutex_t lock;  /* held to add, and to make */
+    struct sta_account *account;
+    struct texts *texts;
+    size_t used;               /* bytes of the newest texts' block */
+    _Atomic size_t bytes;      /* of memory held */
+    struct sta_error *refusal; /* where it is said that there is no memory; NULL: as sticky failure */
+    sta_text_maker *make;      /* of texts that were left for later */
+    const void *make_context;
+    struct sta_text first[STA_DICTIONARY_FIRST_CHUNK];
+};
+
+/** Whether no text is left for later: they are made if need be, and what there is no memory for is a sticky
+ * failure. */
+bool sta_dictionary_make_or_fail(struct sta_dictionary *dictionary);
+static inline bool sta_dictionary_have_made(const struct sta_dictionary *dictionary)
+{
+    return !atomic_load_explicit(&dictionary->deferred, memory_order_acquire) ||
+           sta_dictionary_make_or_fail((struct sta_dictionary *)(uintptr_t)dictionary);
+}
 
 #define STA_DICTIONARY_TOGETHER 32 /* texts whose memory is fetched at the same time */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/account.h"
+#include "common/buffer.h"
 #include "common/dictionary.h"
 #include "common/parallel.h"
 
@@ -47,6 +48,101 @@ Test(dictionary, appended_texts_are_found_as_if_interned)
     }
     cr_assert_eq(sta_dictionary_count(dictionary), FEW);
     sta_dictionary_destroy(dictionary);
+}
+
+/* The text of a code, which is large when the context says so. */
+static void put_number(const void *context, uint32_t code, struct sta_buffer *out)
+{
+    const size_t *blanks = context;
+    sta_put_format(out, "text %u%*s", code, (int)*blanks, "");
+}
+
+static void find_all(void *context, unsigned worker)
+{
+    const struct sta_dictionary *dictionary = context;
+    char text[32];
+    for (uint32_t i = worker; i < TEXTS; i += 7) {
+        const int length = snprintf(text, sizeof text, "text %u", i);
+        STA_ASSERT(sta_dictionary_text(dictionary, i).length == (uint32_t)length);
+        STA_ASSERT(strcmp(sta_dictionary_text(dictionary, i).bytes, text) == 0);
+        STA_ASSERT(sta_dictionary_find(dictionary, text, (size_t)length) == i);
+    }
+}
+
+Test(dictionary, texts_left_for_later_are_there_for_whoever_asks)
+{
+    static const size_t blanks = 0;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_account account;
+    sta_account_init(&account, SIZE_MAX, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+    sta_dictionary_defer(dictionary, TEXTS, put_number, &blanks);
+    cr_assert_eq(sta_dictionary_count(dictionary), TEXTS);
+    cr_assert_lt(sta_dictionary_bytes(dictionary), 4096, "none is made");
+    sta_parallel_run(THREADS, find_all, dictionary);
+    cr_assert_eq(sta_dictionary_make(dictionary, &err), STA_OK, "they are there");
+    cr_assert_geq(sta_dictionary_bytes(dictionary), TEXTS * (sizeof(struct sta_text) + 10));
+    cr_assert_eq(sta_dictionary_intern(dictionary, "another", 7), TEXTS);
+    cr_assert_eq(sta_dictionary_append(dictionary, "and one", 7), TEXTS + 1);
+    cr_assert_eq(sta_dictionary_find(dictionary, "and one", 7), TEXTS + 1);
+    sta_dictionary_destroy(dictionary);
+    sta_account_fini(&account);
+}
+
+Test(dictionary, texts_left_for_later_come_before_those_that_are_new)
+{
+    static const size_t blanks = 0;
+    struct sta_dictionary *interned = sta_dictionary_create(), *appended = sta_dictionary_create(),
+                          *none = sta_dictionary_create();
+    sta_dictionary_defer(interned, 3, put_number, &blanks);
+    sta_dictionary_defer(appended, 40, put_number, &blanks);
+    sta_dictionary_defer(none, 0, put_number, &blanks);
+    cr_assert_eq(sta_dictionary_intern(interned, "text 2", 6), 2);
+    cr_assert_eq(sta_dictionary_intern(interned, "text 3", 6), 3);
+    cr_assert_eq(sta_dictionary_append(appended, "text 40", 7), 40);
+    cr_assert_str_eq(sta_dictionary_text(appended, 39).bytes, "text 39");
+    cr_assert_eq(sta_dictionary_intern(none, "text 0", 6), 0);
+    sta_dictionary_destroy(interned);
+    sta_dictionary_destroy(appended);
+    sta_dictionary_destroy(none);
+}
+
+Test(dictionary, texts_left_for_later_are_refused_until_there_is_memory)
+{
+    static const size_t blanks = 100000;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_account account;
+    sta_account_init(&account, 4 << 20, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+    const size_t before = account.used;
+    sta_dictionary_defer(dictionary, 100, put_number, &blanks);
+    cr_assert_eq(sta_dictionary_make(dictionary, &err), STA_ELIMIT);
+    cr_assert(strstr(err.text, "memory") != NULL, "%s", err.text);
+    cr_assert_eq(account.used, before);
+    cr_assert_eq(sta_account_failure(&account, &err), STA_OK, "it can be asked again");
+    account.limit = 40 << 20;
+    cr_assert_eq(sta_dictionary_make(dictionary, &err), STA_OK);
+    cr_assert_eq(sta_dictionary_text(dictionary, 99).length, 100007);
+    sta_dictionary_destroy(dictionary);
+    sta_account_fini(&account);
+}
+
+Test(dictionary, who_asks_for_refused_texts_gets_empty_ones_and_a_failure)
+{
+    static const size_t blanks = 100000;
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_account account;
+    sta_account_init(&account, 4 << 20, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+    sta_dictionary_defer(dictionary, 100, put_number, &blanks);
+    cr_assert_eq(sta_dictionary_text(dictionary, 50).length, 0);
+    cr_assert_eq(sta_account_failure(&account, &err), STA_ELIMIT);
+    cr_assert_eq(sta_dictionary_find(dictionary, "text", 4), STA_NO_CODE);
+    cr_assert_eq(sta_dictionary_intern(dictionary, "text", 4), 0);
+    cr_assert_eq(sta_dictionary_append(dictionary, "text", 4), 0);
+    cr_assert_eq(sta_dictionary_count(dictionary), 100);
+    sta_dictionary_destroy(dictionary);
+    sta_account_fini(&account);
 }
 
 Test(dictionary, many_are_found_as_one_is)
