@@ -83,6 +83,7 @@ struct sta_definition {
 struct sta_account;
 struct sta_buffer;
 struct sta_tables;
+struct sta_value_lists;
 
 /** @account: what the tables hold is charged to it; NULL: to none.  Memory that is refused is a sticky
  * failure of the tables, which stay sound: whoever fills them asks sta_tables_failure before they are used.
@@ -110,13 +111,14 @@ struct sta_dictionary *sta_tables_hashes(const struct sta_tables *tables,
 /** Code of an args key; STA_NO_CODE once STA_ARGS_KEYS_LIMIT keys exist and this is another.  Context: any
  * thread. */
 uint32_t sta_tables_intern_key(struct sta_tables *tables, const char *key, size_t length);
-/** The texts of one args key; created with the key. */
+/** The texts of one args key; created with the key.  Those of lists that were read may be left for later. */
 struct sta_dictionary *sta_tables_values(const struct sta_tables *tables, uint32_t key);
 
 /* Lists of texts, such as the tasks that a task waits for.  Most occur once, but their members are values of
  * another key too: so a trace that is written keeps the codes of these in place of a text of its own for each
  * list.  In the dictionary of its key, a list is a mark that begins no text and the codes, four bytes each,
- * low ones first.  The tables of a snapshot have the texts of lists, as compact JSON. */
+ * low ones first.  The tables of a snapshot have the codes, and the texts of lists, as compact JSON, once one
+ * of them is asked for. */
 #define STA_LIST_MARK '\xff'
 /** Lets the values of @key be lists of texts of @members, a key that was there before it.  Return: false when
  * it has texts already, or is not behind @members: then lists are texts. */
@@ -127,11 +129,9 @@ static inline bool sta_text_is_list(struct sta_text value)
 {
     return value.length > 0 && value.bytes[0] == STA_LIST_MARK;
 }
-/** Notes that the next value that is read of @key is a list of values of @members, or, with NULL codes, a
- * text.  What there is no memory for is a sticky failure. */
-void sta_tables_note_list(struct sta_tables *tables, uint32_t key, uint32_t members, const void *codes,
-                          size_t count);
-/** The members of a value that was noted.  Return: NULL when it is no list of values of @members. */
+/** Takes the values of a key that has none yet, lists among them: their texts are left for later. */
+void sta_tables_set_lists(struct sta_tables *tables, uint32_t key, struct sta_value_lists *lists);
+/** The members of a value that was read.  Return: NULL when it is no list of values of @members. */
 const uint32_t *sta_tables_list(const struct sta_tables *tables, uint32_t key, uint32_t members,
                                 uint32_t code, size_t *count);
 /** Appends a list as compact JSON.  Return: false when it names what is not there. */

@@ -14,6 +14,7 @@
 #include "common/event.h"
 #include "common/map.h"
 #include "common/memory.h"
+#include "common/value_lists.h"
 
 /* What one source defines a hash as. */
 struct item {
@@ -29,22 +30,14 @@ struct definitions {
     uint32_t *first;          /* by hash, of which there are no more than items: that of the least path */
 };
 
-/* Values of a key that were read back, and which are lists: where the members of each end, times two, and 1
- * when it is one. */
-struct value_lists {
-    uint32_t members; /* the key that these are values of */
-    uint32_t *ends, *codes;
-    size_t count, ends_capacity, size, codes_capacity;
-};
-
 struct sta_tables {
     struct sta_dictionary *names, *cats, *file_refs, *host_refs, *keys, *threads;
     _Atomic(struct sta_dictionary *) values[STA_ARGS_KEYS_LIMIT]; /* by key */
     _Atomic unsigned kinds[STA_ARGS_KEYS_LIMIT];
     _Atomic uint32_t
-        list_members[STA_ARGS_KEYS_LIMIT];          /* by key: a key, plus 1; 0: its values are no lists */
-    struct value_lists *lists[STA_ARGS_KEYS_LIMIT]; /* by key; NULL: none were read */
-    pthread_mutex_t lock;                           /* new keys, definitions */
+        list_members[STA_ARGS_KEYS_LIMIT]; /* by key: a key, plus 1; 0: its values are no lists */
+    struct sta_value_lists *lists[STA_ARGS_KEYS_LIMIT]; /* by key; NULL: none were read */
+    pthread_mutex_t lock;                               /* new keys, definitions */
     struct definitions definitions[STA_DEFINITION_KINDS];
     struct sta_dictionary *sources;
     struct sta_account account; /* of all that the tables hold */
@@ -78,11 +71,7 @@ void sta_tables_destroy(struct sta_tables *tables)
         sta_dictionary_destroy(all[i]);
     for (size_t key = 0; key < STA_ARGS_KEYS_LIMIT; key++) {
         sta_dictionary_destroy(atomic_load(&tables->values[key]));
-        if (tables->lists[key] == NULL)
-            continue;
-        sta_account_free(&tables->account, tables->lists[key]->ends);
-        sta_account_free(&tables->account, tables->lists[key]->codes);
-        free(tables->lists[key]);
+        sta_value_lists_destroy(tables->lists[key]);
     }
     for (int kind = 0; kind < STA_DEFINITION_KINDS; kind++) {
         sta_dictionary_destroy(tables->definitions[kind].hashes);
@@ -187,59 +176,21 @@ uint32_t sta_tables_list_members(const struct sta_tables *tables, uint32_t key)
     return atomic_load_explicit(&tables->list_members[key], memory_order_relaxed) - 1; /* 0: STA_NO_CODE */
 }
 
-void sta_tables_note_list(struct sta_tables *tables, uint32_t key, uint32_t members, const void *codes,
-                          size_t count)
+void sta_tables_set_lists(struct sta_tables *tables, uint32_t key, struct sta_value_lists *lists)
 {
-    static const char what[] = "lists of texts";
-    struct sta_error err = STA_ERROR_INIT;
-    STA_ASSERT(key < STA_ARGS_KEYS_LIMIT);
-    if (tables->lists[key] == NULL)
-        tables->lists[key] = sta_alloc(sizeof *tables->lists[key]);
-    struct value_lists *lists = tables->lists[key];
-    lists->members = members;
-    const bool fits = codes != NULL && lists->size + count <= INT32_MAX; /* else it is a text like others */
-    if (STA_ACCOUNT_GROW(&tables->account, lists->ends, lists->ends_capacity, lists->count + 1, what, &err) !=
-            STA_OK ||
-        STA_ACCOUNT_GROW(&tables->account, lists->codes, lists->codes_capacity,
-                         lists->size + (fits ? count : 0) + 1, what, &err) != STA_OK) {
-        sta_account_fail(&tables->account, &err);
-        return;
-    }
-    if (fits && count > 0)
-        memcpy(lists->codes + lists->size, codes, count * sizeof *lists->codes);
-    lists->size += fits ? count : 0;
-    lists->ends[lists->count++] = (uint32_t)(lists->size << 1 | fits);
+    STA_ASSERT(key < STA_ARGS_KEYS_LIMIT && tables->lists[key] == NULL);
+    tables->lists[key] = lists;
+    sta_dictionary_defer(sta_tables_values(tables, key), sta_value_lists_count(lists), sta_value_lists_put,
+                         lists);
 }
 
 const uint32_t *sta_tables_list(const struct sta_tables *tables, uint32_t key, uint32_t members,
                                 uint32_t code, size_t *count)
 {
     STA_ASSERT(key < STA_ARGS_KEYS_LIMIT);
-    const struct value_lists *lists = tables->lists[key];
-    if (lists == NULL || lists->members != members || code >= lists->count || lists->ends[code] % 2 == 0)
-        return NULL;
-    const uint32_t from = code > 0 ? lists->ends[code - 1] / 2 : 0;
-    *count = lists->ends[code] / 2 - from;
-    return lists->codes + from;
-}
-
-bool sta_list_put(struct sta_buffer *out, const struct sta_dictionary *members, struct sta_text list)
-{
-    const size_t codes = list.length / sizeof(uint32_t);
-    const uint32_t known = sta_dictionary_count(members);
-    if (list.length != 1 + codes * sizeof(uint32_t) || !sta_text_is_list(list))
-        return false;
-    for (size_t i = 0; i < codes; i++) {
-        uint32_t code;
-        memcpy(&code, list.bytes + 1 + i * sizeof code, sizeof code);
-        if (code >= known)
-            return false;
-        struct sta_text text = sta_dictionary_text(members, code);
-        sta_put_char(out, i > 0 ? ',' : '[');
-        sta_put_json_string(out, text.bytes, text.length);
-    }
-    sta_put_text(out, codes > 0 ? "]" : "[]");
-    return true;
+    const struct sta_value_lists *lists = tables->lists[key];
+    return lists != NULL && sta_value_lists_key(lists) == members ? sta_value_lists_codes(lists, code, count)
+                                                                  : NULL;
 }
 
 unsigned sta_tables_kinds(const struct sta_tables *tables, uint32_t key)

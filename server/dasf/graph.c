@@ -128,14 +128,17 @@ static int read_list(const struct building *building, struct lists *lists, const
     *count = 0;
     if (code == STA_NO_CODE)
         return STA_OK;
-    const uint32_t *codes = building->task_key == STA_NO_CODE || texts->key == STA_NO_CODE
+    const uint32_t *codes = building->task_key == STA_NO_CODE
                                 ? NULL
                                 : sta_tables_list(sta_snapshot_tables(building->dasf->snapshot), texts->key,
                                                   building->task_key, code, &members);
-    if (codes == NULL)
-        return read_names(building, lists, sta_dictionary_text(texts->texts, code), count, err);
-    *count = (uint32_t)members;
-    return take_codes(building, lists, codes, members, err);
+    if (codes != NULL) {
+        *count = (uint32_t)members;
+        return take_codes(building, lists, codes, members, err);
+    }
+    const int status = sta_dictionary_make(texts->texts, err);
+    return status == STA_OK ? read_names(building, lists, sta_dictionary_text(texts->texts, code), count, err)
+                            : status;
 }
 
 /* Those that never ran are not among the keys. */
@@ -359,26 +362,20 @@ static int link_nodes(struct building *building, struct sta_error *err)
     return status == STA_OK ? turn_around(dasf, budget, err) : status;
 }
 
-static uint32_t key_of(const struct sta_dasf *dasf, const char *name)
-{
-    return sta_dictionary_find(sta_tables_keys(sta_snapshot_tables(dasf->snapshot)), name, strlen(name));
-}
-
 static struct texts texts_of(const struct sta_dasf *dasf, const char *name)
 {
-    struct sta_text text = {name, (uint32_t)strlen(name)};
-    int column = sta_schema_find(sta_columns_schema(dasf->columns), text);
-    return (struct texts){key_of(dasf, name + strlen("args.")),
-                          column >= 0 ? sta_columns_texts(dasf->columns, (uint32_t)column) : NULL};
+    const uint32_t key = dasf_args_key(dasf, name);
+    const struct sta_tables *tables = sta_snapshot_tables(dasf->snapshot);
+    return (struct texts){key, key != STA_NO_CODE ? sta_tables_values(tables, key) : NULL};
 }
 
 int dasf_build_graph(struct sta_dasf *dasf, const struct sta_budget *budget, struct sta_error *err)
 {
     struct building building = {.dasf = dasf,
                                 .budget = budget,
-                                .inputs = texts_of(dasf, "args.dependencies"),
-                                .users = texts_of(dasf, "args.dependents"),
-                                .task_key = dasf->keys != NULL ? key_of(dasf, "key") : STA_NO_CODE,
+                                .inputs = texts_of(dasf, "dependencies"),
+                                .users = texts_of(dasf, "dependents"),
+                                .task_key = dasf->keys != NULL ? dasf_args_key(dasf, "key") : STA_NO_CODE,
                                 .morsels = (dasf->task_count + MORSEL_TASKS - 1) / MORSEL_TASKS};
     building.lists =
         sta_account_calloc(budget->account, building.morsels + 1, sizeof *building.lists, WHAT, err);

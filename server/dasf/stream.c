@@ -25,8 +25,6 @@ static const char WHAT[] = "the records of the trace";
     X(worker, "args.worker")                                                                                 \
     X(key, "args.key")                                                                                       \
     X(size, "args.size")                                                                                     \
-    X(inputs, "args.dependencies")                                                                           \
-    X(users, "args.dependents")                                                                              \
     X(tasks, "args.tasks")                                                                                   \
     X(utilization, "args.gpu_utilization")                                                                   \
     X(memory, "args.gpu_memory_used")                                                                        \
@@ -64,6 +62,7 @@ struct reading {
     const struct sta_budget *budget;
     struct numbers columns;
     uint32_t compute, memory, resource; /* codes of the categories */
+    uint32_t inputs, users;             /* keys of args that hold lists of tasks; STA_NO_CODE: none */
     const struct sta_entities *entities;
     uint64_t *places, records; /* by source: where its records begin; of all */
     struct dasf_order order;
@@ -110,6 +109,18 @@ static uint32_t code_at(const struct sta_vector *vector, uint32_t row)
     return vector->codes[vector->constant ? 0 : row];
 }
 
+/* The code of a text that the store has; what is none is no list. */
+static uint32_t list_at(const struct sta_column_values *values, uint32_t row)
+{
+    union sta_value value = {.code = STA_NO_CODE};
+    if (values->kind == STA_KIND_CODE)
+        return values->codes[row];
+    if (values->kind == STA_KIND_MIXED && !(values->any_missing && values->missing[row]) &&
+        values->kinds[row] == STA_VALUE_TEXT)
+        memcpy(&value, &values->integers[row], sizeof value);
+    return value.code;
+}
+
 /* A key that is no text is a number: its text is made. */
 static uint32_t key_at(const struct sta_dasf *dasf, const struct sta_vector *vector, uint32_t row)
 {
@@ -138,7 +149,7 @@ static int get_vectors(const struct reading *reading, const struct sta_scan_rows
 struct rows_read {
     struct reading *reading;
     struct vectors vectors;
-    const struct sta_column_values *cats, *names, *threads, *chunks;
+    const struct sta_column_values *cats, *names, *threads, *chunks, *inputs, *users;
     const struct sta_chunk *chunk_list;
 };
 
@@ -154,8 +165,8 @@ static struct dasf_task task_of(const struct rows_read *read, uint32_t row, uint
         .name = read->names->codes[row],
         .worker = worker,
         .position = position,
-        .inputs = code_at(&v->inputs, row),
-        .users = code_at(&v->users, row),
+        .inputs = list_at(read->inputs, row),
+        .users = list_at(read->users, row),
     };
 }
 
@@ -264,6 +275,16 @@ static int note_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     return status;
 }
 
+/* By their codes: their texts would have to be made. */
+static int get_lists(const struct sta_scan_rows *rows, uint32_t key, const struct sta_column_values **values,
+                     struct sta_error *err)
+{
+    static const struct sta_column_values none = {.kind = STA_KIND_ABSENT};
+    *values = &none;
+    return key == STA_NO_CODE ? STA_OK
+                              : sta_column_reader_physical(rows->reader, STA_COLUMN_ARGS + key, values, err);
+}
+
 static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
 {
     struct reading *reading = self;
@@ -276,6 +297,10 @@ static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_NAME, &read.names, err);
     if (status == STA_OK)
         status = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &read.threads, err);
+    if (status == STA_OK)
+        status = get_lists(rows, reading->inputs, &read.inputs, err);
+    if (status == STA_OK)
+        status = get_lists(rows, reading->users, &read.users, err);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++)
         status = add_row(&read, sta_scan_row(rows, i), err);
     return status;
@@ -365,6 +390,11 @@ static uint32_t category(const struct sta_tables *tables, const char *name)
     return sta_dictionary_find(sta_tables_cats(tables), name, strlen(name));
 }
 
+uint32_t dasf_args_key(const struct sta_dasf *dasf, const char *name)
+{
+    return sta_dictionary_find(sta_tables_keys(sta_snapshot_tables(dasf->snapshot)), name, strlen(name));
+}
+
 static void find_columns(struct reading *reading)
 {
     const struct sta_schema *schema = sta_columns_schema(reading->dasf->columns);
@@ -376,6 +406,8 @@ static void find_columns(struct reading *reading)
     reading->compute = category(tables, "compute");
     reading->memory = category(tables, "memory");
     reading->resource = category(tables, "resource");
+    reading->inputs = dasf_args_key(reading->dasf, "dependencies");
+    reading->users = dasf_args_key(reading->dasf, "dependents");
     if (reading->columns.worker >= 0)
         reading->worker_texts = sta_columns_texts(reading->dasf->columns, (uint32_t)reading->columns.worker);
     int key = reading->columns.key;

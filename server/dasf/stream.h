@@ -94,6 +94,8 @@ STA_MUSTCHECK int dasf_build_graph(struct sta_dasf *dasf, const struct sta_budge
                                    struct sta_error *err);
 /** Where records of a source begin in the stream, by source number; free().  *records: of all. */
 uint64_t *dasf_stream_places(const struct sta_snapshot *snapshot, uint64_t *records);
+/** The code of a key of args; STA_NO_CODE: no record has it. */
+uint32_t dasf_args_key(const struct sta_dasf *dasf, const char *name);
 /** Memory that is part of the stream. */
 void *dasf_alloc(struct sta_dasf *dasf, const struct sta_budget *budget, size_t count, size_t size,
                  struct sta_error *err);

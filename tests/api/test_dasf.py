@@ -108,6 +108,12 @@ def test_lists_of_tasks_are_texts_to_queries_and_go_on_after_a_refresh(scene):
     def lists():
         body = {"group_by": ["args.dependencies"], "aggregate": {"n": "count()"}, "order_by": ["args.dependencies"]}
         return server.call("POST", f"/api/v1/traces/{trace['id']}/query", body)["data"]
+
+    def without_inputs():
+        body = {"filter": "args.dependencies == '[]'", "aggregate": {"n": "count()"}}
+        return server.call("POST", f"/api/v1/traces/{trace['id']}/query", body)["data"]
+    assert [row["key"] for row in rows(server, trace, "critical_path")] == ["a", "b"]  # asks for no text of a list
+    assert without_inputs() == [[1]]
     assert lists() == [['["a","q\\""]', 2], ["[]", 1]]
     with open(trace["path"] + "/x.msgpack", "ab") as file:
         file.write(compute("d", 8, 3, inputs=["a", 'q"']) + compute("e", 9, 1, inputs=["d"]))

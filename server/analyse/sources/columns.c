@@ -270,7 +270,8 @@ struct sta_account *sta_columns_account(const struct sta_columns *columns)
 
 int sta_columns_failure(const struct sta_columns *columns, struct sta_error *err)
 {
-    return sta_account_failure(&columns->account, err);
+    const int status = sta_account_failure(&columns->account, err);
+    return status == STA_OK ? sta_tables_failure(columns->tables, err) : status;
 }
 
 bool sta_columns_has_classes(const struct sta_columns *columns, uint32_t cat)
@@ -281,6 +282,16 @@ bool sta_columns_has_classes(const struct sta_columns *columns, uint32_t cat)
 unsigned sta_columns_class_of(const struct sta_columns *columns, uint32_t name, uint32_t cat)
 {
     return sta_columns_io_cat(columns, name, cat);
+}
+
+/* Those of the tables may be left for later. */
+static const struct sta_dictionary *texts_of_args(const struct sta_columns *columns,
+                                                  const struct sta_args_source *source)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    if (sta_dictionary_make(source->texts, &err) != STA_OK)
+        sta_account_fail(sta_columns_account(columns), &err);
+    return source->texts;
 }
 
 const struct sta_dictionary *sta_columns_texts(const struct sta_columns *columns, uint32_t column)
@@ -300,6 +311,6 @@ const struct sta_dictionary *sta_columns_texts(const struct sta_columns *columns
     case STA_LOGICAL_trace:
         return columns->trace;
     default:
-        return columns->args[column - STA_LOGICAL_ARGS].texts;
+        return texts_of_args(columns, &columns->args[column - STA_LOGICAL_ARGS]);
     }
 }

@@ -128,15 +128,18 @@ bool sta_columns_find_args(struct sta_columns *columns)
 /* ---- values of references */
 
 /* The texts of the key under their codes, so that stored codes need no translation. */
-static void copy_texts(const struct sta_columns *columns, struct sta_args_source *source)
+static int copy_texts(const struct sta_columns *columns, struct sta_args_source *source,
+                      struct sta_error *err)
 {
     const struct sta_dictionary *texts = sta_tables_values(columns->tables, source->key);
-    uint32_t count = sta_dictionary_count(texts);
-    for (uint32_t code = 0; code < count; code++) {
+    const uint32_t count = sta_dictionary_count(texts);
+    const int status = sta_dictionary_make(texts, err);
+    for (uint32_t code = 0; status == STA_OK && code < count; code++) {
         struct sta_text text = sta_dictionary_text(texts, code);
         uint32_t copy = sta_dictionary_intern(source->own, text.bytes, text.length);
         STA_ASSERT(copy == code);
     }
+    return status;
 }
 
 static void note_reference(struct sta_args_source *source, uint32_t code, const char *text, size_t length)
@@ -195,8 +198,8 @@ int sta_args_source_prepare(struct sta_columns *columns, struct sta_args_source 
     pthread_mutex_lock(&columns->lock);
     if (!atomic_load(&source->ready)) {
         if (source->own != NULL && source->key != STA_NO_CODE)
-            copy_texts(columns, source);
-        if (source->kind != 0)
+            status = copy_texts(columns, source, err);
+        if (status == STA_OK && source->kind != 0)
             status = fill_references(columns, source, err);
         atomic_store_explicit(&source->ready, status == STA_OK, memory_order_release);
     }

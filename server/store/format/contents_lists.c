@@ -1,7 +1,8 @@
-/* contents_lists.c - values of args keys that are lists of values of another key, and their texts. */
+/* contents_lists.c - values of args keys that are lists of values of another key. */
 #include <string.h>
 #include "common/account.h"
 #include "common/event.h"
+#include "common/value_lists.h"
 #include "store/format/contents_private.h"
 
 /* Codes of members that follow each other are near each other. */
@@ -26,56 +27,46 @@ void sta_lists_put(struct sta_buffer *out, const struct sta_dictionary *dictiona
     }
 }
 
-/* Appends a list as its text. */
-static void get_list(struct sta_stored_lists *lists, uint64_t count)
+/* Codes of members that are there. */
+static int get_list(struct sta_stored_lists *lists, uint64_t count, struct sta_error *err)
 {
     struct sta_cursor *in = &lists->in;
-    sta_put_char(&lists->codes, STA_LIST_MARK);
-    for (uint64_t i = 0; i < count && !in->failed && !lists->codes.failed; i++) {
-        lists->before += (uint32_t)sta_get_signed(in);
-        sta_put(&lists->codes, &lists->before, sizeof lists->before);
+    if (count > (uint64_t)(in->end - in->at)) /* each takes at least one byte */
+        return sta_fail(err, STA_ECORRUPT, "a list of %llu members", (unsigned long long)count);
+    uint32_t *codes = sta_value_lists_add(lists->values, count, err);
+    if (codes == NULL)
+        return err->status;
+    for (uint64_t i = 0; i < count; i++) {
+        codes[i] = lists->before += (uint32_t)sta_get_signed(in);
+        in->failed |= codes[i] >= lists->known;
     }
-    const struct sta_text list = {lists->codes.data, (uint32_t)lists->codes.size};
-    in->failed |= lists->codes.failed || lists->codes.size >= UINT32_MAX ||
-                  !sta_list_put(&lists->text, sta_tables_values(lists->tables, lists->members), list);
+    return STA_OK;
 }
 
-/* A text or a list, as the next text of the dictionary. */
-static void get_value(struct sta_stored_lists *lists, size_t code)
+static int get_value(struct sta_stored_lists *lists, struct sta_error *err)
 {
     const uint64_t head = sta_get_varint(&lists->in);
-    sta_buffer_clear(&lists->codes);
-    sta_buffer_clear(&lists->text);
-    if (head % 2 != 0) {
-        get_list(lists, head / 2);
-    } else {
-        const void *bytes = sta_get_bytes(&lists->in, head / 2);
-        sta_put(&lists->text, bytes, bytes != NULL ? head / 2 : 0);
-    }
-    if (lists->in.failed || lists->text.failed || lists->text.size >= UINT32_MAX) {
-        lists->in.failed = true;
-        return;
-    }
-    sta_tables_note_list(lists->tables, lists->key, lists->members,
-                         head % 2 != 0 ? lists->codes.data + 1 : NULL, head / 2);
-    lists->in.failed =
-        sta_dictionary_append(sta_tables_values(lists->tables, lists->key),
-                              lists->text.size > 0 ? lists->text.data : "", lists->text.size) != code;
+    if (head % 2 != 0)
+        return get_list(lists, head / 2, err);
+    const char *bytes = (const char *)sta_get_bytes(&lists->in, head / 2);
+    if (bytes == NULL || head / 2 >= UINT32_MAX)
+        return sta_fail(err, STA_ECORRUPT, "a text among lists that is cut off");
+    return sta_value_lists_add_text(lists->values, bytes, head / 2, err);
 }
 
 void sta_lists_get(struct sta_stored_lists *lists)
 {
-    struct sta_account *account = sta_tables_account(lists->tables);
     struct sta_error err = STA_ERROR_INIT;
-    lists->codes.account = lists->text.account = account;
+    struct sta_account *account = sta_tables_account(lists->tables);
+    const struct sta_dictionary *members = sta_tables_values(lists->tables, lists->members);
     const size_t count = sta_get_count(&lists->in);
-    for (size_t code = 0; code < count && !lists->in.failed; code++)
-        get_value(lists, code);
-    lists->in.failed |= lists->in.at != lists->in.end;
-    if (lists->codes.failed || lists->text.failed) {
-        sta_fail(&err, STA_ENOMEM, "no memory for the text of a list");
+    int status = STA_OK;
+    lists->known = sta_dictionary_count(members);
+    lists->values = sta_value_lists_create(account, lists->members, members);
+    for (size_t code = 0; code < count && status == STA_OK && !lists->in.failed; code++)
+        status = get_value(lists, &err);
+    if (status != STA_OK && status != STA_ECORRUPT)
         sta_account_fail(account, &err);
-    }
-    sta_buffer_fini(&lists->codes);
-    sta_buffer_fini(&lists->text);
+    lists->in.failed |= status != STA_OK || lists->in.at != lists->in.end;
+    sta_tables_set_lists(lists->tables, lists->key, lists->values);
 }

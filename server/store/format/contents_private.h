@@ -21,12 +21,12 @@ struct sta_stored_lists {
     struct sta_tables *tables;
     uint32_t key, members;
     struct sta_cursor in;
-    uint32_t before;               /* the last member */
-    struct sta_buffer codes, text; /* of the present one */
+    struct sta_value_lists *values;
+    uint32_t before, known; /* the last member; how many may be members */
 };
 /** Writes the values of a key that holds lists. */
 void sta_lists_put(struct sta_buffer *out, const struct sta_dictionary *dictionary);
-/** Reads them, lists as their texts; lists->in says whether it failed. */
+/** Reads them into the tables; lists->in says whether it failed. */
 void sta_lists_get(struct sta_stored_lists *lists);
 
 #endif

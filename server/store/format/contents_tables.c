@@ -211,12 +211,21 @@ struct later {
     _Atomic uint32_t next;
 };
 
-/* Goes past the lists of a key, for later. */
+static bool holds_lists(const struct later *later, uint64_t key)
+{
+    uint32_t i = 0;
+    while (i < later->count && later->lists[i].key != key)
+        i++;
+    return i < later->count;
+}
+
+/* Goes past the lists of a key, for later.  Their members are no lists. */
 static void put_off_lists(struct sta_cursor *in, const struct reading *reading, uint32_t key)
 {
     const uint64_t members = sta_get_varint(in), size = sta_get_u64(in);
     const unsigned char *bytes = sta_get_bytes(in, size);
-    in->failed |= members >= key || reading->later->count == LISTED_KEYS;
+    in->failed |=
+        members >= key || holds_lists(reading->later, members) || reading->later->count == LISTED_KEYS;
     if (in->failed)
         return;
     reading->later->lists[reading->later->count++] =

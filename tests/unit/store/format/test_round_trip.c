@@ -101,6 +101,7 @@ Test(round_trip, lists_of_texts_come_back_as_their_texts_and_codes)
     put_lists(&written, lists, sizes, STA_COUNT_OF(lists));
     cr_assert_eq(sta_tables_get(written.data, written.size, NULL, NULL, NULL, &read, &err), 0);
     const struct sta_dictionary *texts = sta_tables_values(read, 1);
+    cr_assert_lt(sta_dictionary_bytes(texts), 4096, "texts are made when one is asked for");
     cr_assert_eq(sta_dictionary_count(texts), STA_COUNT_OF(wanted));
     for (uint32_t code = 0; code < STA_COUNT_OF(wanted); code++) {
         size_t count = 0;
