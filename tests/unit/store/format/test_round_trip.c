@@ -131,6 +131,24 @@ Test(round_trip, a_list_of_what_is_not_there_is_damage)
     sta_buffer_fini(&written);
 }
 
+Test(round_trip, lists_of_lists_are_damage)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer written = {0};
+    struct sta_tables *tables = sta_tables_create(NULL), *read;
+    const uint32_t tasks = sta_tables_intern_key(tables, "key", 3),
+                   inputs = sta_tables_intern_key(tables, "dependencies", 12),
+                   users = sta_tables_intern_key(tables, "dependents", 10);
+    sta_dictionary_intern(sta_tables_values(tables, tasks), "a", 1);
+    cr_assert(sta_tables_hold_lists(tables, inputs, tasks) && sta_tables_hold_lists(tables, users, inputs));
+    sta_dictionary_intern(sta_tables_values(tables, inputs), LIST("\0\0\0\0"), 5);
+    sta_dictionary_intern(sta_tables_values(tables, users), LIST("\0\0\0\0"), 5);
+    sta_tables_put(&written, tables);
+    cr_assert_eq(sta_tables_get(written.data, written.size, NULL, NULL, NULL, &read, &err), STA_ECORRUPT);
+    sta_tables_destroy(tables);
+    sta_buffer_fini(&written);
+}
+
 /* So many that they are written in pieces, and packed in frames. */
 Test(round_trip, tables_of_many_texts)
 {
