@@ -233,7 +233,12 @@ class Version:
             self.keys.append((keys.block(), kinds := keys.varint()))
             self.dictionaries[7 + code] = self.lists(keys) if kinds & LISTS else keys.many(keys.block)
         hosts = [self.resolve(reference, of_hosts) for reference in hosts.many(hosts.block)]
-        self.threads = threads.many(lambda: (threads.signed(), threads.signed(), (hosts + [UNKNOWN])[min(threads.number(4), len(hosts))]))
+        self.threads = threads.many(lambda: (self.number(threads), self.number(threads), (hosts + [UNKNOWN])[min(threads.number(4), len(hosts))]))
+
+    def number(self, threads):
+        """of a process or thread"""
+        value = threads.signed()
+        return None if value == -(1 << 63) else value
 
     def lists(self, keys):
         """values that are texts, or lists of values of another key, which stand for the text that they are as compact JSON"""

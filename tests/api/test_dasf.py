@@ -26,7 +26,7 @@ def record(value):
 
 def compute(key, stamp, duration, host="h1", worker="0", inputs=(), name="add"):
     return record({"name": "Compute", "timestamp": float(stamp), "duration": float(duration), "phase": "X", "process_id": host, "thread_id": f"worker-{host}-{worker}",
-                   "args": {"key": key, "name": name, "size": 1000, "dependencies": list(inputs), "dependents": []}})
+                   "args": {"key": key, "name": name, "size": 1000, "dependencies": inputs if isinstance(inputs, str) else list(inputs), "dependents": []}})
 
 
 def sample(stamp, host="h1", utilization=50):

@@ -4,8 +4,10 @@ import contextlib
 import json
 from urllib.parse import urlencode
 
+import dasf_records
 from daemon import SHARED, generate
 from store_reader import Damaged, Version
+from test_dasf import compute, sample
 
 COLUMNS = ("ts", "dur", "func_name", "cat", "pid", "tid", "host_name", "file_name")
 
@@ -26,10 +28,10 @@ def as_type(value, type):
 def by_format(folder, args):
     """{an event as JSON: how often}, as the second reader sees it; @args: {column: its type}"""
     found, events = collections.Counter(), list(Version(folder).events())
-    origin = min(event["ts"] / event["ticks"] for event in events)
+    finest = max(event["ticks"] for event in events)
+    origin = min(event["ts"] * (finest // event["ticks"]) for event in events)
     for event in events:
-        ticks = event["ticks"]
-        times = [(event["ts"] / ticks) - origin, event["dur"] / ticks]
+        times = [(event["ts"] * (finest // event["ticks"]) - origin) / finest, event["dur"] / event["ticks"]]
         texts = [text(event.get("name", b"")), lower(event.get("cat")), event["pid"], event["tid"], text(event["host"]), text(event["file"])]
         own = [as_type(event.get(name), type) for name, type in args.items()]
         found[json.dumps([*times, *texts, *own])] += 1
@@ -62,6 +64,17 @@ def test_a_second_reader_sees_the_same_events(scene):
         same(server, root / name)
     for sources in given:
         same(server, sources)
+
+
+def test_a_second_reader_sees_the_lists_of_records(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    dasf_records.write(root / "many", 1000)
+    same(server, root / "many")
+    (root / "few").mkdir()
+    tasks = [("a", []), ("b", ["a"]), ("c\u00e9 \"q\"", ["b", "a"]), ("d", ["a"]), ("e", ["c\u00e9 \"q\"", "gone"]), ("f", '["a"]'), ("g", "a")]
+    (root / "few/x.msgpack").write_bytes(b"".join(compute(key, at + 1, 0.5, inputs=inputs) for at, (key, inputs) in enumerate(tasks)) + sample(2.25))
+    same(server, root / "few")
 
 
 def test_the_second_reader_notices_damage(scene):
