@@ -23,10 +23,10 @@
 /* Texts of one key. */
 struct value_texts {
     struct sta_dictionary_cache cache;
-    struct sta_buffer texts; /* of those that wait, one behind the other */
-    uint32_t count;
-    uint32_t at[TOGETHER], lengths[TOGETHER]; /* which value of the key's column each is; its bytes */
+    struct sta_buffer texts; /* those that wait, one behind the other */
+    uint32_t text_count, lengths[TOGETHER];
     uint64_t hashes[TOGETHER];
+    uint32_t count, at[TOGETHER], which[TOGETHER]; /* values of the key's column that wait; for which text */
 };
 
 struct sta_arg_values {
@@ -127,15 +127,38 @@ static void intern_waiting(const struct sta_batch *batch, struct value_texts *kn
     struct sta_text texts[TOGETHER];
     uint32_t codes[TOGETHER];
     const char *text = known->texts.data;
-    for (uint32_t i = 0; i < known->count; i++) {
+    for (uint32_t i = 0; i < known->text_count; i++) {
         texts[i] = (struct sta_text){text, known->lengths[i]};
         text += known->lengths[i];
     }
-    sta_dictionary_cache_intern_many(&known->cache, texts, known->hashes, known->count, codes);
+    sta_dictionary_cache_intern_many(&known->cache, texts, known->hashes, known->text_count, codes);
     for (uint32_t i = 0; i < known->count; i++)
-        batch->args[column].values[known->at[i]].code = codes[i];
-    known->count = 0;
+        batch->args[column].values[known->at[i]].code = codes[known->which[i]];
+    known->count = known->text_count = 0;
     sta_buffer_clear(&known->texts);
+}
+
+/* Two records of one task follow each other. */
+static bool waits_last(const struct value_texts *known, uint64_t hash, const char *text, uint32_t length)
+{
+    const uint32_t last = known->text_count - 1;
+    return known->text_count > 0 && known->hashes[last] == hash && known->lengths[last] == length &&
+           memcmp(known->texts.data + known->texts.size - length, text, length) == 0;
+}
+
+/* Return: false when it does not wait: it is long, or there is no memory. */
+static bool let_wait(struct value_texts *known, uint64_t hash, const char *text, uint32_t length)
+{
+    if (waits_last(known, hash, text, length))
+        return true;
+    char *buffer = length <= WAITING_TEXT ? sta_buffer_reserve(&known->texts, length + 1) : NULL;
+    if (buffer == NULL)
+        return false;
+    memcpy(buffer, text, length);
+    known->texts.size += length;
+    known->lengths[known->text_count] = length;
+    known->hashes[known->text_count++] = hash;
+    return true;
 }
 
 static struct value_texts *texts_of(struct sta_arg_values *args, uint32_t key)
@@ -164,16 +187,12 @@ static void set_text(struct sta_arg_values *args, const struct sta_batch *batch,
     value->code = sta_dictionary_cache_find(&known->cache, text, length, &hash);
     if (value->code != STA_NO_CODE)
         return;
-    char *buffer = length <= WAITING_TEXT ? sta_buffer_reserve(&known->texts, length + 1) : NULL;
-    if (buffer == NULL) {
+    if (!let_wait(known, hash, text, length)) {
         value->code = sta_dictionary_cache_intern(&known->cache, text, length);
         return;
     }
-    memcpy(buffer, text, length);
-    known->texts.size += length;
     known->at[known->count] = in->count - 1;
-    known->lengths[known->count] = length;
-    known->hashes[known->count++] = hash;
+    known->which[known->count++] = known->text_count - 1;
     if (known->count == TOGETHER)
         intern_waiting(batch, known, column);
 }
