@@ -41,9 +41,7 @@ static size_t table_bytes(size_t capacity)
     return sizeof(struct table) + capacity * sizeof(uint64_t);
 }
 
-/* Memory that is held until the end; NULL: the account has the sticky failure, or who fills the dictionary.
- */
-static void *take(struct sta_dictionary *dictionary, size_t size)
+void *sta_dictionary_take(struct sta_dictionary *dictionary, size_t size)
 {
     void *memory = dictionary->refusal != NULL
                        ? sta_account_alloc(dictionary->account, size, 1, WHAT, dictionary->refusal)
@@ -66,7 +64,7 @@ static void *take_small(struct sta_dictionary *dictionary, size_t size)
 /* The same, for a table without texts. */
 static struct table *take_table(struct sta_dictionary *dictionary, size_t capacity)
 {
-    struct table *table = take(dictionary, table_bytes(capacity));
+    struct table *table = sta_dictionary_take(dictionary, table_bytes(capacity));
     if (table == NULL)
         return NULL;
     memset(table, 0, table_bytes(capacity));
@@ -109,6 +107,9 @@ void sta_dictionary_destroy(struct sta_dictionary *dictionary)
     }
     for (unsigned i = 1; i < STA_DICTIONARY_CHUNKS; i++)
         give(dictionary, atomic_load(&dictionary->chunks[i]));
+    for (unsigned i = 0; dictionary->singles != NULL && i < STA_DICTIONARY_CHUNKS; i++)
+        give(dictionary, atomic_load(&dictionary->singles->chunks[i]));
+    give(dictionary, dictionary->singles);
     while (dictionary->texts != NULL) {
         struct texts *older = dictionary->texts->older;
         give(dictionary, dictionary->texts);
@@ -118,20 +119,11 @@ void sta_dictionary_destroy(struct sta_dictionary *dictionary)
     give(dictionary, dictionary);
 }
 
-/* Chunk k begins at code STA_DICTIONARY_FIRST_CHUNK * (2^k - 1). */
-static unsigned chunk_of(uint32_t code, uint32_t *inside)
-{
-    uint32_t scaled = code / STA_DICTIONARY_FIRST_CHUNK + 1;
-    unsigned chunk = 31u - (unsigned)__builtin_clz(scaled);
-    *inside = code - STA_DICTIONARY_FIRST_CHUNK * ((1u << chunk) - 1);
-    return chunk;
-}
-
 static const struct sta_text *entry_of(const struct sta_dictionary *dictionary, uint32_t code)
 {
     static const struct sta_text refused = {"", 0};
     uint32_t inside;
-    const unsigned chunk = chunk_of(code, &inside);
+    const unsigned chunk = sta_dictionary_chunk(code, &inside);
     const struct sta_text *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_acquire);
     if (entries == NULL) {
         if (!sta_dictionary_have_made(dictionary))
@@ -272,10 +264,11 @@ static struct sta_text *new_entry(struct sta_dictionary *dictionary, uint32_t co
     uint32_t inside;
     if (atomic_load_explicit(&dictionary->deferred, memory_order_relaxed))
         return NULL;
-    unsigned chunk = chunk_of(code, &inside);
+    unsigned chunk = sta_dictionary_chunk(code, &inside);
     struct sta_text *entries = atomic_load_explicit(&dictionary->chunks[chunk], memory_order_relaxed);
     if (entries == NULL) {
-        entries = take(dictionary, ((size_t)STA_DICTIONARY_FIRST_CHUNK << chunk) * sizeof *entries);
+        entries =
+            sta_dictionary_take(dictionary, ((size_t)STA_DICTIONARY_FIRST_CHUNK << chunk) * sizeof *entries);
         atomic_store_explicit(&dictionary->chunks[chunk], entries, memory_order_release);
     }
     return entries != NULL ? entries + inside : NULL;
@@ -289,8 +282,9 @@ static const char *copy_text(struct sta_dictionary *dictionary, const char *byte
     if (block == NULL || block->size - dictionary->used <= length) {
         const size_t size = block == NULL ? LEAST_TEXTS : STA_MIN(block->size * 2, (size_t)MOST_TEXTS);
         const bool small = block == NULL && length < LEAST_TEXTS;
-        struct texts *fresh = small ? take_small(dictionary, sizeof *fresh + LEAST_TEXTS)
-                                    : take(dictionary, sizeof *fresh + STA_MAX(size, length + 1));
+        struct texts *fresh =
+            small ? take_small(dictionary, sizeof *fresh + LEAST_TEXTS)
+                  : sta_dictionary_take(dictionary, sizeof *fresh + STA_MAX(size, length + 1));
         if (fresh == NULL)
             return NULL;
         *fresh = (struct texts){.older = block, .size = STA_MAX(size, length + 1)};
@@ -305,9 +299,7 @@ static const char *copy_text(struct sta_dictionary *dictionary, const char *byte
     return copy;
 }
 
-/* Under the lock.  Return: false when there is no memory for it; then nothing has changed, but that code 0 is
- * there, if need be as an empty text. */
-static bool fill_entry(struct sta_dictionary *dictionary, uint32_t code, const char *bytes, size_t length)
+bool sta_dictionary_fill(struct sta_dictionary *dictionary, uint32_t code, const char *bytes, size_t length)
 {
     struct sta_text *entry = new_entry(dictionary, code);
     const char *copy = entry != NULL ? copy_text(dictionary, bytes, length) : NULL;
@@ -356,9 +348,10 @@ static uint32_t add_locked(struct sta_dictionary *dictionary, uint64_t hash, con
         return code;
     const uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(count < STA_NO_CODE - 1);
-    _Atomic uint64_t *slot = slot_for(dictionary, count, hash, empty);
+    const uint32_t in_table = count - (dictionary->singles != NULL ? dictionary->singles->count : 0);
+    _Atomic uint64_t *slot = slot_for(dictionary, in_table, hash, empty);
     /* Count before slot: who finds the code without the lock may ask for its text at once. */
-    bool kept = slot != NULL && fill_entry(dictionary, count, bytes, length);
+    bool kept = slot != NULL && sta_dictionary_fill(dictionary, count, bytes, length);
     if (kept)
         atomic_store_explicit(slot, slot_of(hash, count), memory_order_release);
     return kept ? count : 0;
@@ -379,7 +372,7 @@ uint32_t sta_dictionary_append(struct sta_dictionary *dictionary, const char *by
     pthread_mutex_lock(&dictionary->lock);
     uint32_t code = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
     STA_ASSERT(code < STA_NO_CODE - 1);
-    bool kept = fill_entry(dictionary, code, bytes, length);
+    bool kept = sta_dictionary_fill(dictionary, code, bytes, length);
     atomic_store_explicit(&dictionary->appended, true, memory_order_release);
     pthread_mutex_unlock(&dictionary->lock);
     return kept ? code : 0;

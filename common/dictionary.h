@@ -61,6 +61,16 @@ void sta_dictionary_defer(struct sta_dictionary *dictionary, uint32_t count, sta
 /** Makes what was left for later, if anything.  Return: 0; STA_ELIMIT, STA_EBUSY, STA_ENOMEM or STA_ECORRUPT:
  * then nothing has changed.  Context: any thread. */
 STA_MUSTCHECK int sta_dictionary_make(const struct sta_dictionary *dictionary, struct sta_error *err);
+/* Lists of one text (event.h) are found by the code of that text, which takes neither a hash nor the table,
+ * once a dictionary that is empty indexes them; by their bytes they are not found then. */
+/** May be repeated.  Context: nobody else uses it meanwhile. */
+void sta_dictionary_index_singles(struct sta_dictionary *dictionary);
+/** The code of the list of one text, or STA_NO_CODE.  Context: any thread. */
+uint32_t sta_dictionary_find_single(const struct sta_dictionary *dictionary, uint32_t member);
+/** Codes of such lists, those that are new too.  What there is no memory for is a sticky failure.  Context:
+ * any thread. */
+void sta_dictionary_intern_singles(struct sta_dictionary *dictionary, const uint32_t *members, size_t count,
+                                   uint32_t *codes);
 /** Return: the code, or STA_NO_CODE if the text is not there. */
 uint32_t sta_dictionary_find(const struct sta_dictionary *dictionary, const char *bytes, size_t length);
 /** The same of many texts at once: they wait for memory together. */

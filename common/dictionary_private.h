@@ -7,15 +7,22 @@
 
 #include "common/dictionary.h"
 
-#define STA_DICTIONARY_CHUNKS 29       /* 16 * (2^29 - 1) entries: past 32-bit codes */
-#define STA_DICTIONARY_FIRST_CHUNK 16u /* small: each key of args has a dictionary, and most have few texts  \
-                                        */
+#define STA_DICTIONARY_CHUNKS 29 /* 16 * (2^29 - 1) entries: past 32-bit codes */
+#define STA_DICTIONARY_FIRST_CHUNK                                                                           \
+    16u /* small: each key of args has a dictionary, and most have few texts                                 \
+         */
 
 /* A block of texts, each with a zero behind it. */
 struct texts {
     struct texts *older;
     size_t size;
     char bytes[];
+};
+
+/* Codes of the lists of one text, by the code of that text, plus 1; 0: there is no such list. */
+struct singles {
+    _Atomic(_Atomic uint32_t *) chunks[STA_DICTIONARY_CHUNKS];
+    uint32_t count; /* texts that are not in the table */
 };
 
 struct sta_dictionary {
@@ -32,8 +39,25 @@ struct sta_dictionary {
     struct sta_error *refusal; /* where it is said that there is no memory; NULL: as sticky failure */
     sta_text_maker *make;      /* of texts that were left for later */
     const void *make_context;
+    struct singles *singles; /* NULL: lists of one text are texts like others */
     struct sta_text first[STA_DICTIONARY_FIRST_CHUNK];
 };
+
+/** Chunk k begins at code STA_DICTIONARY_FIRST_CHUNK * (2^k - 1). */
+static inline unsigned sta_dictionary_chunk(uint32_t code, uint32_t *inside)
+{
+    const uint32_t scaled = code / STA_DICTIONARY_FIRST_CHUNK + 1;
+    const unsigned chunk = 31u - (unsigned)__builtin_clz(scaled);
+    *inside = code - STA_DICTIONARY_FIRST_CHUNK * ((1u << chunk) - 1);
+    return chunk;
+}
+
+/** Memory that is held until the end; NULL: the account has the sticky failure, or who fills the dictionary.
+ */
+void *sta_dictionary_take(struct sta_dictionary *dictionary, size_t size);
+/** The next text, under the lock.  Return: false when there is no memory for it; then nothing has changed,
+ * but that code 0 is there, if need be as an empty text. */
+bool sta_dictionary_fill(struct sta_dictionary *dictionary, uint32_t code, const char *bytes, size_t length);
 
 /** Whether no text is left for later: they are made if need be, and what there is no memory for is a sticky
  * failure. */

@@ -163,8 +163,10 @@ bool sta_tables_hold_lists(struct sta_tables *tables, uint32_t key, uint32_t mem
     if (key >= STA_ARGS_KEYS_LIMIT || members >= key)
         return false;
     pthread_mutex_lock(&tables->lock);
-    if (sta_dictionary_count(sta_tables_values(tables, key)) == 0)
+    if (sta_dictionary_count(sta_tables_values(tables, key)) == 0) {
         atomic_store_explicit(&tables->list_members[key], members + 1, memory_order_relaxed);
+        sta_dictionary_index_singles(sta_tables_values(tables, key));
+    }
     bool lists = sta_tables_list_members(tables, key) == members;
     pthread_mutex_unlock(&tables->lock);
     return lists;

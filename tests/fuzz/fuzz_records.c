@@ -40,7 +40,8 @@ static void compare_with_library(const char *bytes, size_t size)
     }
 }
 
-/* Each list names values that are there, and a text that reads like a list is one. */
+/* Each list names values that are there, one of a single member is there once, and a text that reads like a
+ * list is one. */
 static void check_lists(const struct sta_args_column *column)
 {
     const uint32_t key = sta_tables_list_members(tables, column->key);
@@ -48,9 +49,14 @@ static void check_lists(const struct sta_args_column *column)
     for (uint32_t i = 0; i < column->count && key != STA_NO_CODE; i++) {
         if (column->kinds[i] != STA_VALUE_TEXT)
             continue;
-        const struct sta_text value =
-            sta_dictionary_text(sta_tables_values(tables, column->key), column->values[i].code);
+        const struct sta_dictionary *values = sta_tables_values(tables, column->key);
+        const struct sta_text value = sta_dictionary_text(values, column->values[i].code);
+        uint32_t member;
         sta_buffer_clear(&text);
+        if (sta_text_is_list(value) && value.length == 1 + sizeof member) {
+            memcpy(&member, value.bytes + 1, sizeof member);
+            STA_ASSERT(sta_dictionary_find_single(values, member) == column->values[i].code);
+        }
         if (sta_text_is_list(value))
             STA_ASSERT(sta_list_put(&text, sta_tables_values(tables, key), value));
         else

@@ -2,7 +2,7 @@
  *
  * DESIGN.  Members wait until there are some tens of them: they lie anywhere in a large dictionary, and so
  * its memory is waited for once in place of each time.  Then the lists themselves are interned likewise, and
- * the rows get their codes. */
+ * the rows get their codes.  Most lists have one member, and are found by its code. */
 #include "decode/dasf/lists.h"
 
 #include <stdlib.h>
@@ -24,10 +24,24 @@ struct waiting {
     void *codes[TOGETHER]; /* where each code goes; not aligned */
 };
 
+/* Lists of one member on their way to codes. */
+struct waiting_singles {
+    uint32_t count;
+    uint32_t members[TOGETHER];
+    uint32_t *codes[TOGETHER]; /* where each code goes */
+};
+
+/* A key that holds lists. */
+struct list_key {
+    uint32_t key; /* STA_NO_CODE: it holds none */
+    struct waiting waiting;
+    struct waiting_singles singles;
+};
+
 struct list {
     uint32_t members;
-    uint32_t column, at;     /* of its value in the batch */
-    struct waiting *waiting; /* of its key; NULL: no row has it */
+    uint32_t column, at;  /* of its value in the batch */
+    struct list_key *key; /* NULL: no row has it */
 };
 
 static const char *const list_keys[] = {"dependencies", "dependents"};
@@ -35,10 +49,7 @@ static const char *const list_keys[] = {"dependencies", "dependents"};
 
 struct sta_task_lists {
     struct waiting tasks;
-    struct {
-        uint32_t key; /* STA_NO_CODE: it holds no lists */
-        struct waiting waiting;
-    } keys[LIST_KEYS];
+    struct list_key keys[LIST_KEYS];
     struct sta_buffer texts;           /* of all members that wait, struct sta_text */
     struct sta_buffer entries;         /* of all lists, as they go to the dictionary */
     struct sta_buffer lists;           /* struct list */
@@ -72,11 +83,11 @@ void sta_task_lists_destroy(struct sta_task_lists *lists)
 }
 
 /* NULL: the key holds no lists. */
-static struct waiting *waiting_of(struct sta_task_lists *lists, uint32_t key)
+static struct list_key *list_key_of(struct sta_task_lists *lists, uint32_t key)
 {
     for (size_t i = 0; i < LIST_KEYS; i++)
         if (lists->keys[i].key == key && key != STA_NO_CODE)
-            return &lists->keys[i].waiting;
+            return &lists->keys[i];
     return NULL;
 }
 
@@ -106,6 +117,29 @@ static inline void intern_soon(struct waiting *waiting, struct sta_text text, vo
         intern_waiting(waiting);
 }
 
+static void intern_waiting_singles(struct list_key *key)
+{
+    struct waiting_singles *singles = &key->singles;
+    uint32_t codes[TOGETHER];
+    if (singles->count > 0)
+        sta_dictionary_intern_singles(key->waiting.cache.dictionary, singles->members, singles->count, codes);
+    for (uint32_t i = 0; i < singles->count; i++)
+        *singles->codes[i] = codes[i];
+    singles->count = 0;
+}
+
+static void intern_single_soon(struct list_key *key, uint32_t member, uint32_t *code)
+{
+    struct waiting_singles *singles = &key->singles;
+    *code = sta_dictionary_find_single(key->waiting.cache.dictionary, member);
+    if (*code != STA_NO_CODE)
+        return;
+    singles->members[singles->count] = member;
+    singles->codes[singles->count++] = code;
+    if (singles->count == TOGETHER)
+        intern_waiting_singles(key);
+}
+
 static size_t entry_size(const struct list *list)
 {
     return 1 + list->members * sizeof(uint32_t);
@@ -128,10 +162,18 @@ static void intern_lists(const struct sta_task_lists *lists, const struct sta_ba
 {
     const struct list *list = (const struct list *)(const void *)lists->lists.data;
     const char *entry = lists->entries.data;
-    for (size_t i = 0; i < count; entry += entry_size(&list[i]), i++)
-        if (list[i].waiting != NULL)
-            intern_soon(list[i].waiting, (struct sta_text){entry, (uint32_t)entry_size(&list[i])},
-                        &batch->args[list[i].column].values[list[i].at].code);
+    for (size_t i = 0; i < count; entry += entry_size(&list[i]), i++) {
+        if (list[i].key == NULL)
+            continue;
+        uint32_t *code = &batch->args[list[i].column].values[list[i].at].code, member;
+        if (list[i].members != 1) {
+            intern_soon(&list[i].key->waiting, (struct sta_text){entry, (uint32_t)entry_size(&list[i])},
+                        code);
+            continue;
+        }
+        memcpy(&member, entry + 1, sizeof member);
+        intern_single_soon(list[i].key, member, code);
+    }
 }
 
 void sta_task_lists_flush(struct sta_task_lists *lists, const struct sta_batch *batch, bool all)
@@ -141,8 +183,10 @@ void sta_task_lists_flush(struct sta_task_lists *lists, const struct sta_batch *
         return;
     intern_members(lists, count);
     intern_lists(lists, batch, count);
-    for (size_t i = 0; i < LIST_KEYS; i++)
+    for (size_t i = 0; i < LIST_KEYS; i++) {
         intern_waiting(&lists->keys[i].waiting);
+        intern_waiting_singles(&lists->keys[i]);
+    }
     sta_payload_clear_buffer(&lists->texts);
     sta_payload_clear_buffer(&lists->entries);
     sta_payload_clear_buffer(&lists->lists);
@@ -169,7 +213,7 @@ bool sta_task_lists_take(struct sta_task_lists *lists, uint32_t key, const struc
                          struct sta_json_value *value)
 {
     const struct list list = {.members = array->count};
-    if (array->type != STA_MESSAGE_ARRAY || waiting_of(lists, key) == NULL)
+    if (array->type != STA_MESSAGE_ARRAY || list_key_of(lists, key) == NULL)
         return false;
     char *entry = sta_buffer_reserve(&lists->entries, entry_size(&list));
     char *place = sta_buffer_reserve(&lists->lists, sizeof list);
@@ -194,7 +238,7 @@ void sta_task_lists_place(struct sta_task_lists *lists, const struct sta_record 
         if (arg->value.kind != STA_JSON_LATER)
             continue;
         struct list *list = (struct list *)(void *)lists->lists.data + arg->value.integer;
-        list->waiting = waiting_of(lists, arg->key);
+        list->key = list_key_of(lists, arg->key);
         list->column = sta_rows_column(rows, batch, arg->key);
         list->at = batch->args[list->column].count - 1;
     }
@@ -216,11 +260,23 @@ static void read_codes(struct sta_task_lists *lists, struct sta_json_text *in)
     }
 }
 
+static uint32_t intern_now(struct list_key *key, struct sta_text list)
+{
+    struct sta_dictionary *dictionary = key->waiting.cache.dictionary;
+    uint32_t member, code;
+    if (list.length != 1 + sizeof member)
+        return sta_dictionary_cache_intern(&key->waiting.cache, list.bytes, list.length);
+    memcpy(&member, list.bytes + 1, sizeof member);
+    sta_dictionary_intern_singles(dictionary, &member, 1, &code);
+    return code;
+}
+
 bool sta_task_lists_from_text(struct sta_task_lists *lists, uint32_t key, const struct sta_json_value *value,
-                              struct sta_buffer *out)
+                              uint32_t *code)
 {
     struct sta_arena unescaped = {0};
-    if (value->length < 2 || value->text[0] != '[' || waiting_of(lists, key) == NULL)
+    struct list_key *of_key = list_key_of(lists, key);
+    if (value->length < 2 || value->text[0] != '[' || of_key == NULL)
         return false;
     struct sta_json_text in = {
         .at = value->text + 1, .end = value->text + value->length, .arena = &unescaped};
@@ -233,6 +289,6 @@ bool sta_task_lists_from_text(struct sta_task_lists *lists, uint32_t key, const 
                       lists->rendered.size == value->length &&
                       memcmp(lists->rendered.data, value->text, value->length) == 0;
     if (same)
-        sta_put(out, list.bytes, list.length);
+        *code = intern_now(of_key, list);
     return same;
 }

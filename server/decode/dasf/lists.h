@@ -19,10 +19,10 @@ void sta_task_lists_destroy(struct sta_task_lists *lists);
  * like others. */
 bool sta_task_lists_take(struct sta_task_lists *lists, uint32_t key, const struct sta_message_value *array,
                          struct sta_json_value *value);
-/** Appends the list that a value of such a key reads like, so that the same text is not there twice.  Return:
- * false when it reads like none. */
+/** *code: of the list that a value of such a key reads like, so that the same text is not there twice.
+ * Return: false when it reads like none. */
 bool sta_task_lists_from_text(struct sta_task_lists *lists, uint32_t key, const struct sta_json_value *value,
-                              struct sta_buffer *out);
+                              uint32_t *code);
 /** The record has become the batch's last row. */
 void sta_task_lists_place(struct sta_task_lists *lists, const struct sta_record *record,
                           struct sta_rows *rows, struct sta_batch *batch);

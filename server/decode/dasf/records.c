@@ -150,11 +150,11 @@ static void add_list(struct sta_record_scanner *scanner, uint32_t key, const str
     if (!sta_task_lists_take(scanner->lists, key, value, next)) {
         sta_value_of(&scanner->texts, value, next);
         struct sta_json_value placed = *next;
+        uint32_t code;
         sta_value_place(&scanner->texts, &placed);
-        const size_t from = scanner->texts.text.size;
         if ((placed.kind == STA_JSON_STRING || placed.kind == STA_JSON_NESTED) &&
-            sta_task_lists_from_text(scanner->lists, key, &placed, &scanner->texts.text))
-            *next = sta_value_behind(&scanner->texts, from, STA_JSON_NESTED);
+            sta_task_lists_from_text(scanner->lists, key, &placed, &code))
+            *next = (struct sta_json_value){.kind = STA_JSON_CODE, .integer = code};
     }
     keep_or_count(scanner, key);
 }

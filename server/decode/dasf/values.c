@@ -10,8 +10,9 @@
 #include "common/number.h"
 #include "decode/json_text.h"
 
-struct sta_json_value sta_value_behind(const struct sta_value_texts *texts, size_t from,
-                                       enum sta_json_kind kind)
+/* What was appended from there on. */
+static struct sta_json_value value_behind(const struct sta_value_texts *texts, size_t from,
+                                          enum sta_json_kind kind)
 {
     return (struct sta_json_value){
         .kind = kind, .length = (uint32_t)(texts->text.size - from), .integer = (int64_t)from + 1};
@@ -33,14 +34,14 @@ static struct sta_json_value value_of_text(struct sta_value_texts *texts,
     if (sta_utf8_valid_prefix(text->bytes, text->count) == text->count)
         return (struct sta_json_value){.kind = STA_JSON_STRING, .text = text->bytes, .length = text->count};
     put_repaired(texts, text->bytes, text->count);
-    return sta_value_behind(texts, from, STA_JSON_STRING);
+    return value_behind(texts, from, STA_JSON_STRING);
 }
 
 static struct sta_json_value value_of_large(struct sta_value_texts *texts, uint64_t number)
 {
     size_t from = texts->text.size;
     sta_put_uint(&texts->text, number);
-    return sta_value_behind(texts, from, STA_JSON_BIG);
+    return value_behind(texts, from, STA_JSON_BIG);
 }
 
 /* ---- nested values, as compact JSON */
@@ -144,7 +145,7 @@ static struct sta_json_value value_of_nested(struct sta_value_texts *texts,
     struct sta_message_value nested = *value;
     size_t from = texts->text.size;
     put_value(texts, &in, &nested);
-    return sta_value_behind(texts, from, STA_JSON_NESTED);
+    return value_behind(texts, from, STA_JSON_NESTED);
 }
 
 /* ---- any value */

@@ -18,9 +18,6 @@ struct sta_value_texts {
  * made. */
 void sta_value_of(struct sta_value_texts *texts, const struct sta_message_value *value,
                   struct sta_json_value *out);
-/** What was appended from there on, as a value. */
-struct sta_json_value sta_value_behind(const struct sta_value_texts *texts, size_t from,
-                                       enum sta_json_kind kind);
 /** Points the value to its text. */
 void sta_value_place(const struct sta_value_texts *texts, struct sta_json_value *value);
 /** An integer or a float; false when it is none, or not finite. */

@@ -145,6 +145,66 @@ Test(dictionary, who_asks_for_refused_texts_gets_empty_ones_and_a_failure)
     sta_account_fini(&account);
 }
 
+struct singles {
+    struct sta_dictionary *dictionary;
+    uint32_t codes[THREADS][TEXTS];
+};
+
+/* Some at once, each thread from another one on. */
+static void intern_singles(void *context, unsigned worker)
+{
+    enum { SOME = 50 };
+    struct singles *singles = context;
+    uint32_t members[SOME], codes[SOME];
+    for (uint32_t first = 0; first < TEXTS; first += SOME) {
+        for (uint32_t i = 0; i < SOME; i++)
+            members[i] = (first + i + worker * (TEXTS / THREADS)) % TEXTS;
+        sta_dictionary_intern_singles(singles->dictionary, members, SOME, codes);
+        for (uint32_t i = 0; i < SOME; i++) {
+            STA_ASSERT(sta_dictionary_find_single(singles->dictionary, members[i]) == codes[i]);
+            singles->codes[worker][members[i]] = codes[i];
+        }
+    }
+}
+
+Test(dictionary, lists_of_one_text_are_found_by_its_code)
+{
+    struct singles *singles = calloc(1, sizeof *singles);
+    struct sta_dictionary *dictionary = singles->dictionary = sta_dictionary_create();
+    sta_dictionary_index_singles(dictionary);
+    cr_assert_eq(sta_dictionary_find_single(dictionary, 7), STA_NO_CODE);
+    cr_assert_eq(sta_dictionary_intern(dictionary, "[]", 2), 0);
+    sta_parallel_run(THREADS, intern_singles, singles);
+    cr_assert_eq(sta_dictionary_count(dictionary), 1 + TEXTS, "each is there once");
+    for (uint32_t member = 0; member < TEXTS; member++) {
+        const struct sta_text list = sta_dictionary_text(dictionary, singles->codes[0][member]);
+        cr_assert(list.length == 5 && list.bytes[0] == '\xff' && memcmp(list.bytes + 1, &member, 4) == 0);
+        for (unsigned worker = 1; worker < THREADS; worker++)
+            cr_assert_eq(singles->codes[worker][member], singles->codes[0][member]);
+    }
+    cr_assert_eq(sta_dictionary_intern(dictionary, "another", 7), 1 + TEXTS, "the table is of the others");
+    cr_assert_eq(sta_dictionary_find(dictionary, "[]", 2), 0);
+    sta_dictionary_destroy(dictionary);
+    free(singles);
+}
+
+Test(dictionary, lists_of_one_text_that_are_refused_are_a_failure)
+{
+    uint32_t code, member = 1 << 22; /* far on: its place takes more than there is */
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_account account;
+    sta_account_init(&account, 1 << 20, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+    sta_dictionary_index_singles(dictionary);
+    sta_dictionary_intern_singles(dictionary, &member, 1, &code);
+    cr_assert_eq(code, 0);
+    cr_assert_eq(sta_dictionary_text(dictionary, 0).length, 5);
+    cr_assert_eq(sta_account_failure(&account, &err), STA_ELIMIT);
+    sta_dictionary_destroy(dictionary);
+    cr_assert_eq(account.used, 0);
+    sta_account_fini(&account);
+}
+
 Test(dictionary, many_are_found_as_one_is)
 {
     struct sta_dictionary *dictionary = sta_dictionary_create();

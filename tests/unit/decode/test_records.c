@@ -145,10 +145,16 @@ Test(records, a_list_of_tasks_is_their_codes_however_it_is_written)
     PUT_INPUTS(&file, 1, INPUTS "\xa2[]");
     PUT_INPUTS(&file, 2, INPUTS "\x91\xa1y" INPUTS "\x91\xa1k"); /* the last counts */
     PUT_INPUTS(&file, 1, INPUTS "\x91\xa1\xff");                 /* no UTF-8 */
+    PUT_INPUTS(&file, 1, INPUTS "\xa5[\"k\"]");
     struct decoded decoded = decode_records(&file);
-    static const char *const wanted[] = {
-        "[\"k\",\"x\\\"\"]", "[\"k\",\"x\\\"\"]", "[\"k\",\"x\\\"\"]", "[]", "[]",
-        "[\"k\"]",           "[\"\xef\xbf\xbd\"]"};
+    static const char *const wanted[] = {"[\"k\",\"x\\\"\"]",
+                                         "[\"k\",\"x\\\"\"]",
+                                         "[\"k\",\"x\\\"\"]",
+                                         "[]",
+                                         "[]",
+                                         "[\"k\"]",
+                                         "[\"\xef\xbf\xbd\"]",
+                                         "[\"k\"]"};
     cr_assert_eq(decoded.batch.count, STA_COUNT_OF(wanted));
     for (uint32_t row = 0; row < STA_COUNT_OF(wanted); row++)
         expect_list(&decoded, row, wanted[row]);
@@ -156,6 +162,7 @@ Test(records, a_list_of_tasks_is_their_codes_however_it_is_written)
     cr_assert(inputs->values[0].code == inputs->values[1].code &&
               inputs->values[1].code == inputs->values[2].code);
     cr_assert_eq(inputs->values[3].code, inputs->values[4].code);
+    cr_assert_eq(inputs->values[5].code, inputs->values[7].code);
     const struct sta_args_column *key = args_of(&decoded, "key");
     uint32_t task;
     memcpy(&task, list_of(&decoded, 5).bytes + 1, sizeof task);
