@@ -102,17 +102,50 @@ void sta_cluster_send(struct sta_cluster *cluster, unsigned rank, struct sta_mes
         sta_transport_send(cluster->transport, rank, message);
 }
 
-static void on_beat(void *context)
+void sta_cluster_say(struct sta_cluster *cluster, unsigned rank, enum sta_message_kind kind, uint64_t subject,
+                     const struct sta_buffer *bytes)
 {
-    sta_members_beat(context);
+    struct sta_message *message = bytes->failed ? NULL : sta_message_of(kind, subject, bytes);
+    if (message == NULL)
+        sta_transport_abort("there is no memory for what another rank waits for");
+    sta_cluster_send(cluster, rank, message);
 }
 
-static void send_stop(struct sta_cluster *cluster, unsigned rank)
+static bool works(void *context)
 {
-    struct sta_message *message = sta_message_create(STA_MESSAGE_STOP, 0, 0);
-    if (message == NULL)
-        sta_transport_abort("there is no memory to end the job in order");
-    sta_transport_send(cluster->transport, rank, message);
+    const struct sta_cluster *cluster = context;
+    return cluster->working > 0;
+}
+
+/* ---- what is under way */
+
+void sta_task_begin(struct sta_cluster *cluster, struct sta_task **list, struct sta_task *task,
+                    uint64_t subject)
+{
+    uv_mutex_lock(&cluster->lock);
+    task->subject = subject > 0 ? subject : ++cluster->next_subject;
+    task->next = *list;
+    *list = task;
+    cluster->working++;
+    uv_mutex_unlock(&cluster->lock);
+}
+
+void sta_task_end(struct sta_cluster *cluster, struct sta_task **list, const struct sta_task *task)
+{
+    uv_mutex_lock(&cluster->lock);
+    while (*list != task)
+        list = &(*list)->next;
+    *list = task->next;
+    cluster->working--;
+    uv_cond_broadcast(&cluster->changed);
+    uv_mutex_unlock(&cluster->lock);
+}
+
+struct sta_task *sta_task_find(struct sta_task *list, uint64_t subject)
+{
+    while (list != NULL && list->subject != subject)
+        list = list->next;
+    return list;
 }
 
 /* ---- joining and leaving */
@@ -121,7 +154,7 @@ int sta_cluster_join(const struct sta_cluster_options *options, struct sta_clust
                      struct sta_error *err)
 {
     struct sta_cluster *made = sta_alloc(sizeof *made);
-    const struct sta_transport_calls calls = {made, on_message, on_beat};
+    const struct sta_transport_calls calls = {made, on_message, sta_members_beat, works};
     made->options = *options;
     STA_ASSERT(uv_mutex_init(&made->lock) == 0 && uv_cond_init(&made->changed) == 0);
     uv_mutex_lock(&made->lock); /* messages wait until all below is there */
@@ -189,7 +222,7 @@ static void on_signal(uv_signal_t *handle, int number)
     if (waiting->asked)
         _exit(EXIT_FAILURE);
     waiting->asked = true;
-    send_stop(waiting->cluster, 0);
+    sta_cluster_say(waiting->cluster, 0, STA_MESSAGE_STOP, 0, &(struct sta_buffer){0});
 }
 
 static void set_tell_stop(struct sta_waiting *waiting, uv_async_t *tell)
@@ -249,7 +282,7 @@ void sta_cluster_leave(struct sta_cluster *cluster)
         uv_cond_wait(&cluster->changed, &cluster->lock);
     uv_mutex_unlock(&cluster->lock);
     for (unsigned rank = 1; own == 0 && rank < sta_cluster_size(cluster); rank++)
-        send_stop(cluster, rank);
+        sta_cluster_say(cluster, rank, STA_MESSAGE_STOP, 0, &(struct sta_buffer){0});
     if (own == 0) {
         char *path = address_file(cluster);
         unlink(path);

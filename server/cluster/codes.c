@@ -22,34 +22,34 @@ struct list {
     size_t changed; /* how many are not the unit's own */
 };
 
+enum { NAMES, CATS, FILES, THREADS, KEYS, LISTS };
+
 struct sta_codes {
     struct sta_tables *tables;
-    sta_codes_ask *ask;
-    void *context;
-    pthread_rwlock_t lock; /* guards the lists */
-    struct list names, cats, files, threads, keys;
+    const struct sta_codes_calls *calls;
+    pthread_rwlock_t lock; /* guards all below */
+    bool asked;            /* a request is under way */
+    struct list lists[LISTS];
     struct list values[STA_ARGS_KEYS_LIMIT]; /* by key of the unit */
 };
 
-struct sta_codes *sta_codes_create(struct sta_tables *tables, sta_codes_ask *ask, void *context)
+struct sta_codes *sta_codes_create(struct sta_tables *tables, const struct sta_codes_calls *calls)
 {
     struct sta_codes *codes = sta_alloc(sizeof *codes);
     codes->tables = tables;
-    codes->ask = ask;
-    codes->context = context;
+    codes->calls = calls;
     pthread_rwlock_init(&codes->lock, NULL);
     return codes;
 }
 
-void sta_codes_destroy(struct sta_codes *codes)
+static struct sta_dictionary *(*const dictionary_of[LISTS])(const struct sta_tables *tables) = {
+    sta_tables_names, sta_tables_cats, sta_tables_file_refs, NULL, sta_tables_keys};
+
+/* How many codes there are by now. */
+static uint32_t count_of(const struct sta_tables *tables, int list)
 {
-    struct list *lists[] = {&codes->names, &codes->cats, &codes->files, &codes->threads, &codes->keys};
-    for (size_t i = 0; i < STA_COUNT_OF(lists); i++)
-        free(lists[i]->codes);
-    for (size_t key = 0; key < STA_ARGS_KEYS_LIMIT; key++)
-        free(codes->values[key].codes);
-    pthread_rwlock_destroy(&codes->lock);
-    free(codes);
+    return list == THREADS ? sta_tables_thread_count(tables)
+                           : sta_dictionary_count(dictionary_of[list](tables));
 }
 
 /* ---- asking */
@@ -85,13 +85,13 @@ static void put_new_values(struct sta_buffer *out, struct sta_codes *codes)
 {
     const struct sta_dictionary *keys = sta_tables_keys(codes->tables);
     size_t count = 0;
-    for (uint32_t key = 0; key < codes->keys.wanted; key++) {
+    for (uint32_t key = 0; key < codes->lists[KEYS].wanted; key++) {
         struct list *list = &codes->values[key];
         list->wanted = sta_dictionary_count(sta_tables_values(codes->tables, key));
         count += list->wanted > list->count;
     }
     sta_put_varint(out, count);
-    for (uint32_t key = 0; key < codes->keys.wanted; key++) {
+    for (uint32_t key = 0; key < codes->lists[KEYS].wanted; key++) {
         struct list *list = &codes->values[key];
         if (list->wanted == list->count)
             continue;
@@ -104,11 +104,11 @@ static void put_request(struct sta_buffer *out, struct sta_codes *codes)
 {
     struct list all = {0};
     put_new(out, sta_tables_sources(codes->tables), &all);
-    put_new(out, sta_tables_names(codes->tables), &codes->names);
-    put_new(out, sta_tables_cats(codes->tables), &codes->cats);
-    put_new(out, sta_tables_file_refs(codes->tables), &codes->files);
-    put_new_threads(out, codes->tables, &codes->threads);
-    put_new(out, sta_tables_keys(codes->tables), &codes->keys);
+    for (int list = 0; list < LISTS; list++)
+        if (list == THREADS)
+            put_new_threads(out, codes->tables, &codes->lists[list]);
+        else
+            put_new(out, dictionary_of[list](codes->tables), &codes->lists[list]);
     put_new_values(out, codes);
 }
 
@@ -123,10 +123,9 @@ static void get_codes(struct sta_cursor *in, struct list *list)
 
 static int take_answer(struct sta_codes *codes, struct sta_cursor *in, struct sta_error *err)
 {
-    struct list *lists[] = {&codes->names, &codes->cats, &codes->files, &codes->threads, &codes->keys};
-    for (size_t i = 0; i < STA_COUNT_OF(lists); i++)
-        get_codes(in, lists[i]);
-    for (uint32_t key = 0; key < codes->keys.count; key++)
+    for (int list = 0; list < LISTS; list++)
+        get_codes(in, &codes->lists[list]);
+    for (uint32_t key = 0; key < codes->lists[KEYS].count; key++)
         if (codes->values[key].wanted > codes->values[key].count)
             get_codes(in, &codes->values[key]);
     return in->failed || in->at != in->end
@@ -134,23 +133,76 @@ static int take_answer(struct sta_codes *codes, struct sta_cursor *in, struct st
                : STA_OK;
 }
 
-/* Context: the lock is held for writing. */
-static int ask_for_new(struct sta_codes *codes, struct sta_error *err)
+/* Context: the lock is held for writing, as of the next two. */
+static int ask(struct sta_codes *codes, struct sta_error *err)
 {
     struct sta_buffer request;
-    unsigned char *answer = NULL;
-    size_t size;
     sta_buffer_init(&request);
     put_request(&request, codes);
     int status = request.failed ? sta_fail(err, STA_ENOMEM, "no memory for the texts of a unit")
-                                : codes->ask(codes->context, &request, &answer, &size, err);
+                                : codes->calls->send(codes->calls->context, &request, err);
+    codes->asked = status == STA_OK;
     sta_buffer_fini(&request);
-    if (status == STA_OK) {
+    return status;
+}
+
+static int take(struct sta_codes *codes, bool wait, struct sta_error *err)
+{
+    unsigned char *answer = NULL;
+    size_t size;
+    int status = codes->calls->take(codes->calls->context, wait, &answer, &size, err);
+    codes->asked = status == STA_OK && answer == NULL;
+    if (status == STA_OK && answer != NULL) {
         struct sta_cursor in = {.at = answer, .end = answer + size};
         status = take_answer(codes, &in, err);
     }
     free(answer);
     return status;
+}
+
+/* What was asked ahead may lack something. */
+static int learn(struct sta_codes *codes, bool (*is_known)(const struct sta_codes *codes, const void *what),
+                 const void *what, struct sta_error *err)
+{
+    int status = codes->asked ? take(codes, true, err) : STA_OK;
+    if (status != STA_OK || is_known(codes, what))
+        return status;
+    status = ask(codes, err);
+    return status == STA_OK ? take(codes, true, err) : status;
+}
+
+static bool has_new(const struct sta_codes *codes)
+{
+    bool found = false;
+    for (int list = 0; list < LISTS && !found; list++)
+        found = count_of(codes->tables, list) > codes->lists[list].count;
+    for (uint32_t key = 0; key < codes->lists[KEYS].count && !found; key++)
+        found = sta_dictionary_count(sta_tables_values(codes->tables, key)) > codes->values[key].count;
+    return found;
+}
+
+int sta_codes_ask_ahead(struct sta_codes *codes, struct sta_error *err)
+{
+    if (pthread_rwlock_trywrlock(&codes->lock) != 0)
+        return STA_OK;
+    int status = codes->asked ? take(codes, false, err) : STA_OK;
+    if (status == STA_OK && !codes->asked && has_new(codes))
+        status = ask(codes, err);
+    pthread_rwlock_unlock(&codes->lock);
+    return status;
+}
+
+void sta_codes_destroy(struct sta_codes *codes)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    if (codes->asked)
+        (void)take(codes, true, &ignored);
+    for (int list = 0; list < LISTS; list++)
+        free(codes->lists[list].codes);
+    for (size_t key = 0; key < STA_ARGS_KEYS_LIMIT; key++)
+        free(codes->values[key].codes);
+    pthread_rwlock_destroy(&codes->lock);
+    free(codes);
 }
 
 /* ---- translating */
@@ -167,7 +219,7 @@ static bool knows(const struct list *list, uint32_t there, const uint32_t *codes
 
 static bool knows_values(const struct sta_codes *codes, const struct sta_args_column *column)
 {
-    if (column->key >= codes->keys.count)
+    if (column->key >= codes->lists[KEYS].count)
         return false;
     const struct list *list = &codes->values[column->key];
     const bool none_new = sta_dictionary_count(sta_tables_values(codes->tables, column->key)) <= list->count;
@@ -177,16 +229,13 @@ static bool knows_values(const struct sta_codes *codes, const struct sta_args_co
     return true;
 }
 
-static bool knows_all(const struct sta_codes *codes, const struct sta_batch *batch)
+static bool knows_all(const struct sta_codes *codes, const void *what)
 {
-    const struct sta_tables *tables = codes->tables;
-    const uint32_t names = sta_dictionary_count(sta_tables_names(tables));
-    const uint32_t cats = sta_dictionary_count(sta_tables_cats(tables));
-    const uint32_t files = sta_dictionary_count(sta_tables_file_refs(tables));
-    bool all = knows(&codes->names, names, batch->name, batch->count) &&
-               knows(&codes->cats, cats, batch->cat, batch->count) &&
-               knows(&codes->files, files, batch->file, batch->count) &&
-               knows(&codes->threads, sta_tables_thread_count(tables), batch->thread, batch->count);
+    const struct sta_batch *batch = what;
+    const uint32_t *const columns[] = {batch->name, batch->cat, batch->file, batch->thread};
+    bool all = true;
+    for (int list = 0; list < KEYS && all; list++)
+        all = knows(&codes->lists[list], count_of(codes->tables, list), columns[list], batch->count);
     for (uint32_t a = 0; a < batch->args_count && all; a++)
         all = batch->args[a].count == 0 || knows_values(codes, &batch->args[a]);
     return all;
@@ -201,10 +250,9 @@ static void replace(const struct list *list, uint32_t *codes, uint32_t count)
 
 static void replace_all(const struct sta_codes *codes, struct sta_batch *batch)
 {
-    replace(&codes->names, batch->name, batch->count);
-    replace(&codes->cats, batch->cat, batch->count);
-    replace(&codes->files, batch->file, batch->count);
-    replace(&codes->threads, batch->thread, batch->count);
+    uint32_t *const columns[] = {batch->name, batch->cat, batch->file, batch->thread};
+    for (int list = 0; list < KEYS; list++)
+        replace(&codes->lists[list], columns[list], batch->count);
     for (uint32_t a = 0; a < batch->args_count; a++) {
         struct sta_args_column *column = &batch->args[a];
         if (column->count == 0)
@@ -213,7 +261,7 @@ static void replace_all(const struct sta_codes *codes, struct sta_batch *batch)
         for (uint32_t i = 0; list->changed > 0 && i < column->count; i++)
             if (column->kinds[i] == STA_VALUE_TEXT)
                 column->values[i].code = list->codes[column->values[i].code];
-        column->key = codes->keys.codes[column->key];
+        column->key = codes->lists[KEYS].codes[column->key];
     }
 }
 
@@ -224,7 +272,7 @@ int sta_codes_translate(struct sta_codes *codes, struct sta_batch *batch, struct
     if (!knows_all(codes, batch)) {
         pthread_rwlock_unlock(&codes->lock);
         pthread_rwlock_wrlock(&codes->lock);
-        status = knows_all(codes, batch) ? STA_OK : ask_for_new(codes, err);
+        status = knows_all(codes, batch) ? STA_OK : learn(codes, knows_all, batch, err);
         pthread_rwlock_unlock(&codes->lock);
         pthread_rwlock_rdlock(&codes->lock);
     }
@@ -234,13 +282,21 @@ int sta_codes_translate(struct sta_codes *codes, struct sta_batch *batch, struct
     return status;
 }
 
-/* The trace's code of a key, or STA_NO_CODE when it is to be asked for. */
-static uint32_t key_of(struct sta_codes *codes, uint32_t key)
+static bool knows_key(const struct sta_codes *codes, const void *what)
 {
-    pthread_rwlock_rdlock(&codes->lock);
-    const uint32_t code = key < codes->keys.count ? codes->keys.codes[key] : STA_NO_CODE;
+    const uint32_t *key = what;
+    return *key < codes->lists[KEYS].count;
+}
+
+/* The trace's code of a key. */
+static int translate_key(struct sta_codes *codes, uint32_t *key, struct sta_error *err)
+{
+    pthread_rwlock_wrlock(&codes->lock);
+    int status = knows_key(codes, key) ? STA_OK : learn(codes, knows_key, key, err);
+    if (status == STA_OK)
+        *key = codes->lists[KEYS].codes[*key];
     pthread_rwlock_unlock(&codes->lock);
-    return code;
+    return status;
 }
 
 static int put_records(struct sta_codes *codes, struct sta_cursor *in, struct sta_buffer *records,
@@ -254,12 +310,8 @@ static int put_records(struct sta_codes *codes, struct sta_cursor *in, struct st
             uint32_t key;
             double value;
             sta_counter_get_value(in, &key, &value);
-            if (key_of(codes, key) == STA_NO_CODE) {
-                pthread_rwlock_wrlock(&codes->lock);
-                status = ask_for_new(codes, err);
-                pthread_rwlock_unlock(&codes->lock);
-            }
-            sta_counter_put_value(records, key_of(codes, key), value);
+            status = translate_key(codes, &key, err);
+            sta_counter_put_value(records, key, value);
         }
     }
     return status;

@@ -11,13 +11,20 @@
 
 struct sta_codes;
 
-/** Sends a request and waits for the answer, to be freed by free(). */
-typedef int sta_codes_ask(void *context, const struct sta_buffer *request, unsigned char **answer,
-                          size_t *size, struct sta_error *err);
+/** Rank 0, as the codes of a unit reach it: one request at a time. */
+struct sta_codes_calls {
+    void *context;
+    int (*send)(void *context, const struct sta_buffer *request, struct sta_error *err);
+    /** What it has answered, to be freed by free().  @wait: until it does; else *answer may be NULL. */
+    int (*take)(void *context, bool wait, unsigned char **answer, size_t *size, struct sta_error *err);
+};
 
-/** @tables: of the unit; borrowed, as @context is. */
-struct sta_codes *sta_codes_create(struct sta_tables *tables, sta_codes_ask *ask, void *context);
+/** @tables: of the unit; borrowed, as @calls are. */
+struct sta_codes *sta_codes_create(struct sta_tables *tables, const struct sta_codes_calls *calls);
+/** Waits for what is under way. */
 void sta_codes_destroy(struct sta_codes *codes);
+/** Asks for what has become new, so that it is there when rows are translated.  Context: any thread. */
+STA_MUSTCHECK int sta_codes_ask_ahead(struct sta_codes *codes, struct sta_error *err);
 /** Gives the rows of a batch the trace's codes.  Context: any thread. */
 STA_MUSTCHECK int sta_codes_translate(struct sta_codes *codes, struct sta_batch *batch,
                                       struct sta_error *err);

@@ -19,15 +19,14 @@
 #define NUMBERS_LEAST 4096
 
 struct sta_desk {
-    struct sta_desk *next;
+    struct sta_task task;
     struct sta_cluster *cluster;
     const struct sta_shared_reading *reading;
-    uint64_t subject;
     uv_mutex_t lock; /* guards all below */
     uv_cond_t changed;
     struct sta_message *first, **last; /* that have come */
     struct sta_units *units;
-    struct sta_unit *dealt; /* by rank: what it has; kind WAIT: it waits for one */
+    struct sta_unit *dealt; /* by rank: the last one; kind WAIT: it waits for one */
     unsigned done;          /* ranks that have ended */
     bool told;              /* that nobody wants it any more */
     int status;             /* of the first failure */
@@ -50,10 +49,7 @@ static void fail(struct sta_desk *desk, const struct sta_error *cause)
 static void reply(struct sta_desk *desk, unsigned rank, enum sta_message_kind kind,
                   const struct sta_buffer *bytes)
 {
-    struct sta_message *message = bytes->failed ? NULL : sta_message_of(kind, desk->subject, bytes);
-    if (message == NULL)
-        sta_transport_abort("there is no memory for what another rank waits for");
-    sta_cluster_send(desk->cluster, rank, message);
+    sta_cluster_say(desk->cluster, rank, kind, desk->task.subject, bytes);
 }
 
 static void send_to_others(struct sta_desk *desk, enum sta_message_kind kind, const struct sta_buffer *bytes)
@@ -139,11 +135,11 @@ static void take_unit(struct sta_desk *desk, const struct sta_message *message)
     struct sta_decode_progress *progress = desk->reading->request->progress;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_cursor report = sta_message_cursor(message);
+    const bool range = sta_get_u32(&report) == STA_UNIT_RANGE;
     const uint64_t bytes = sta_get_u64(&report), json_bytes = sta_get_u64(&report);
     const uint64_t lines = sta_get_u64(&report), events = sta_get_u64(&report);
-    int status = desk->dealt[message->rank].kind == STA_UNIT_RANGE
-                     ? sta_writer_adopt_range(desk->reading->writer, &report, &err)
-                     : sta_writer_adopt(desk->reading->writer, &report, &err);
+    int status = range ? sta_writer_adopt_range(desk->reading->writer, &report, &err)
+                       : sta_writer_adopt(desk->reading->writer, &report, &err);
     if (status != STA_OK)
         fail(desk, &err);
     atomic_fetch_add(&progress->bytes, bytes);
@@ -233,9 +229,7 @@ static void desk_main(void *argument)
 void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message)
 {
     uv_mutex_lock(&cluster->lock);
-    struct sta_desk *desk = cluster->desks;
-    while (desk != NULL && desk->subject != message->head.subject)
-        desk = desk->next;
+    struct sta_desk *desk = (struct sta_desk *)sta_task_find(cluster->ingests, message->head.subject);
     if (desk != NULL) {
         uv_mutex_lock(&desk->lock);
         message->next = NULL;
@@ -313,24 +307,12 @@ static void open_desk(struct sta_desk *desk)
     desk->last = &desk->first;
     desk->units = sta_units_create(desk->reading, sta_cluster_size(cluster), cluster->options.range);
     desk->dealt = sta_alloc_array(sta_cluster_size(cluster), sizeof *desk->dealt);
-    uv_mutex_lock(&cluster->lock);
-    desk->subject = ++cluster->next_subject;
-    desk->next = cluster->desks;
-    cluster->desks = desk;
-    cluster->working++;
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_begin(cluster, &cluster->ingests, &desk->task, 0);
 }
 
 static void close_desk(struct sta_desk *desk)
 {
-    struct sta_cluster *cluster = desk->cluster;
-    uv_mutex_lock(&cluster->lock);
-    struct sta_desk **at = &cluster->desks;
-    while (*at != desk)
-        at = &(*at)->next;
-    *at = desk->next;
-    cluster->working--;
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_end(desk->cluster, &desk->cluster->ingests, &desk->task);
     uv_cond_destroy(&desk->changed);
     uv_mutex_destroy(&desk->lock);
     sta_units_destroy(desk->units);

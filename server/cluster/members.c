@@ -61,8 +61,9 @@ static double silence_of(const struct sta_cluster_member *member)
     return (double)(uv_hrtime() - member->heard) / 1e9;
 }
 
-void sta_members_beat(struct sta_cluster *cluster)
+void sta_members_beat(void *context)
 {
+    struct sta_cluster *cluster = context;
     const unsigned own = sta_cluster_rank(cluster), count = sta_cluster_size(cluster);
     char why[160] = "";
     uv_mutex_lock(&cluster->lock);

@@ -28,11 +28,12 @@ struct sta_cluster_times {
     _Atomic uint64_t units;                       /* of ingests that other ranks have read */
 };
 
-struct sta_desk;    /* rank 0: an ingest under way */
-struct sta_reading; /* what a rank, also rank 0, reads of it */
-struct sta_shared;
+/* Something under way: the head of what is known of it. */
+struct sta_task {
+    struct sta_task *next;
+    uint64_t subject;
+};
 struct sta_waiting;
-struct sta_work; /* rank 1 and more: a question under way */
 
 struct sta_cluster {
     struct sta_cluster_options options;
@@ -46,11 +47,9 @@ struct sta_cluster {
     struct sta_waiting *waiting; /* rank 1 and more: for the end */
     uv_async_t *tell_stop;       /* rank 1 and more: wakes its main loop; NULL: none */
     uint64_t next_subject;
-    struct sta_shared *shared; /* rank 0: questions under way */
-    struct sta_work *work;     /* other ranks: likewise */
-    struct sta_desk *desks;
-    struct sta_reading *readings;
-    unsigned working;
+    struct sta_task *questions, *ingests; /* rank 0: that are shared */
+    struct sta_task *work, *readings;     /* what a rank does of them, also rank 0 of ingests */
+    _Atomic unsigned working;             /* as many of all four; read without the lock by the transport */
     struct sta_store
         *store; /* attached: parts are written by it, and other ranks read by it; NULL: not yet */
     bool store_is_ready;
@@ -62,10 +61,19 @@ struct sta_cluster {
 
 /** Sends a message to any rank, this one too.  Takes it over.  Context: any thread. */
 void sta_cluster_send(struct sta_cluster *cluster, unsigned rank, struct sta_message *message);
+/** The same with what the job cannot go on without: where memory is short, it is ended. */
+void sta_cluster_say(struct sta_cluster *cluster, unsigned rank, enum sta_message_kind kind, uint64_t subject,
+                     const struct sta_buffer *bytes);
+/** Adds it to a list of the cluster.  @subject: 0: the next number of rank 0. */
+void sta_task_begin(struct sta_cluster *cluster, struct sta_task **list, struct sta_task *task,
+                    uint64_t subject);
+void sta_task_end(struct sta_cluster *cluster, struct sta_task **list, const struct sta_task *task);
+/** NULL: there is none.  Context: the cluster's lock is held. */
+struct sta_task *sta_task_find(struct sta_task *list, uint64_t subject);
 /** Takes a message over.  Context: the transport's thread, as all that these do; of a message to oneself the
  * sender's. */
 void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message);
-void sta_members_beat(struct sta_cluster *cluster);
+void sta_members_beat(void *cluster);
 /** Rank 0: the state of a stripe has come. */
 void sta_questions_arrived(struct sta_cluster *cluster, struct sta_message *message);
 /** Other ranks: a question has come, or nobody waits for one any more. */
@@ -74,6 +82,7 @@ void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject);
 /** Cancels all work and waits for its end.  Context: main thread. */
 void sta_work_end_all(struct sta_cluster *cluster);
 
+struct sta_shared;
 struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *question,
                                      const struct sta_budget *budget);
 int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,

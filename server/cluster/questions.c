@@ -12,9 +12,8 @@
 #define LOOK_NS UINT64_C(20000000) /* between two looks whether anybody still waits for the answer */
 
 struct sta_shared {
-    struct sta_shared *next;
+    struct sta_task task;
     struct sta_cluster *cluster;
-    uint64_t subject;
     struct sta_message **states; /* by rank; NULL: not there yet */
 };
 
@@ -37,12 +36,7 @@ static struct sta_shared *shared_create(struct sta_cluster *cluster)
     struct sta_shared *shared = sta_alloc(sizeof *shared);
     shared->cluster = cluster;
     shared->states = sta_alloc_array(sta_cluster_size(cluster), sizeof(struct sta_message *));
-    uv_mutex_lock(&cluster->lock);
-    shared->subject = ++cluster->next_subject;
-    shared->next = cluster->shared;
-    cluster->shared = shared;
-    cluster->working++;
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_begin(cluster, &cluster->questions, &shared->task, 0);
     cluster->times.questions++;
     return shared;
 }
@@ -60,7 +54,7 @@ struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *que
     sta_put_u64(&bytes, budget->memory);
     sta_put(&bytes, question->data, question->size);
     struct sta_shared *shared = shared_create(cluster);
-    const bool sent = send_to_all(cluster, STA_MESSAGE_QUESTION, shared->subject, &bytes);
+    const bool sent = send_to_all(cluster, STA_MESSAGE_QUESTION, shared->task.subject, &bytes);
     sta_buffer_fini(&bytes);
     if (sent)
         return shared;
@@ -71,9 +65,7 @@ struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *que
 void sta_questions_arrived(struct sta_cluster *cluster, struct sta_message *message)
 {
     uv_mutex_lock(&cluster->lock);
-    struct sta_shared *shared = cluster->shared;
-    while (shared != NULL && shared->subject != message->head.subject)
-        shared = shared->next;
+    struct sta_shared *shared = (struct sta_shared *)sta_task_find(cluster->questions, message->head.subject);
     if (shared != NULL && shared->states[message->rank] == NULL) {
         shared->states[message->rank] = message;
         message = NULL;
@@ -130,19 +122,13 @@ void sta_questions_end(struct sta_shared *shared)
     const unsigned count = sta_cluster_size(cluster);
     struct sta_buffer nothing = {0};
     bool all = true;
-    uv_mutex_lock(&cluster->lock);
-    struct sta_shared **at = &cluster->shared;
-    while (*at != shared)
-        at = &(*at)->next;
-    *at = shared->next;
-    cluster->working--;
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_end(cluster, &cluster->questions, &shared->task);
     for (unsigned rank = 1; rank < count; rank++) {
         all &= shared->states[rank] != NULL;
         free(shared->states[rank]);
     }
     if (!all)
-        send_to_all(cluster, STA_MESSAGE_CANCEL, shared->subject, &nothing);
+        send_to_all(cluster, STA_MESSAGE_CANCEL, shared->task.subject, &nothing);
     free(shared->states);
     free(shared);
 }

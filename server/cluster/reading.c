@@ -10,10 +10,11 @@
 #include "decode/decode.h"
 
 struct sta_reading {
-    struct sta_reading *next;
+    struct sta_task task;
     struct sta_cluster *cluster;
     struct sta_message *ingest;
-    struct sta_message *answer; /* of rank 0; guarded by the cluster's lock */
+    struct sta_message *unit, *grant; /* that rank 0 has sent; guarded by the cluster's lock */
+    bool wants;                       /* a unit */
     struct sta_decode_progress progress;
     char trace[STA_TRACE_ID_SIZE];
     enum sta_trace_kind kind;
@@ -25,7 +26,7 @@ struct sta_reading {
 /* Files to read, and what they are read into. */
 struct unit {
     struct sta_reading *reading;
-    uint32_t first_file, files_allowed;
+    uint32_t kind, first_file, files_allowed;
     struct sta_decode_file *files;
     char **paths; /* absolute, by file */
     uint32_t *numbers;
@@ -38,36 +39,54 @@ struct unit {
 
 /* ---- asking rank 0 */
 
-static int ask(struct sta_reading *reading, enum sta_message_kind kind, const struct sta_buffer *bytes,
-               struct sta_message **answer, struct sta_error *err)
+/* Says something to rank 0. */
+static int tell(struct sta_reading *reading, enum sta_message_kind kind, const struct sta_buffer *bytes,
+                struct sta_error *err)
 {
-    struct sta_cluster *cluster = reading->cluster;
-    struct sta_message *message = sta_message_of(kind, reading->ingest->head.subject, bytes);
+    struct sta_message *message = bytes->failed ? NULL : sta_message_of(kind, reading->task.subject, bytes);
     if (message == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
-    const uint64_t began = uv_hrtime();
-    sta_transport_expect(cluster->transport, 1);
-    sta_cluster_send(cluster, 0, message);
-    uv_mutex_lock(&cluster->lock);
-    while (reading->answer == NULL)
-        uv_cond_wait(&cluster->changed, &cluster->lock);
-    *answer = reading->answer;
-    reading->answer = NULL;
-    uv_mutex_unlock(&cluster->lock);
-    sta_transport_expect(cluster->transport, -1);
-    cluster->times.exchanging += uv_hrtime() - began;
+    sta_cluster_send(reading->cluster, 0, message);
     return STA_OK;
 }
 
-static int ask_for_codes(void *context, const struct sta_buffer *request, unsigned char **answer,
-                         size_t *size, struct sta_error *err)
+static struct sta_message *take_answer(struct sta_reading *reading, struct sta_message **slot)
 {
-    struct sta_message *message = NULL;
-    int status = ask(context, STA_MESSAGE_GRANT_WANTED, request, &message, err);
-    if (status != STA_OK)
-        return status;
+    uv_mutex_lock(&reading->cluster->lock);
+    struct sta_message *message = *slot;
+    *slot = NULL;
+    uv_mutex_unlock(&reading->cluster->lock);
+    return message;
+}
+
+static struct sta_message *wait_for_answer(struct sta_reading *reading, struct sta_message **slot)
+{
+    struct sta_cluster *cluster = reading->cluster;
+    const uint64_t began = uv_hrtime();
+    sta_transport_expect(cluster->transport, 1);
+    uv_mutex_lock(&cluster->lock);
+    while (*slot == NULL)
+        uv_cond_wait(&cluster->changed, &cluster->lock);
+    uv_mutex_unlock(&cluster->lock);
+    sta_transport_expect(cluster->transport, -1);
+    cluster->times.exchanging += uv_hrtime() - began;
+    return take_answer(reading, slot);
+}
+
+static int ask_for_codes(void *context, const struct sta_buffer *request, struct sta_error *err)
+{
+    return tell(context, STA_MESSAGE_GRANT_WANTED, request, err);
+}
+
+static int take_codes(void *context, bool wait, unsigned char **answer, size_t *size, struct sta_error *err)
+{
+    struct sta_reading *reading = context;
+    struct sta_message *message =
+        wait ? wait_for_answer(reading, &reading->grant) : take_answer(reading, &reading->grant);
+    if (message == NULL)
+        return STA_OK;
     struct sta_cursor in = sta_message_cursor(message);
-    status = (int)sta_get_u32(&in);
+    const int status = (int)sta_get_u32(&in);
     *size = (size_t)(in.end - in.at);
     *answer = sta_try_alloc(*size + 1);
     if (*answer != NULL)
@@ -78,16 +97,13 @@ static int ask_for_codes(void *context, const struct sta_buffer *request, unsign
     return *answer != NULL ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory for codes");
 }
 
-/* Says something that needs no answer. */
-static int tell(struct sta_reading *reading, enum sta_message_kind kind, const struct sta_buffer *bytes,
-                struct sta_error *err)
+/* Once for each unit. */
+static int want_unit(struct sta_reading *reading, struct sta_error *err)
 {
-    struct sta_message *message =
-        bytes->failed ? NULL : sta_message_of(kind, reading->ingest->head.subject, bytes);
-    if (message == NULL)
-        return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
-    sta_cluster_send(reading->cluster, 0, message);
-    return STA_OK;
+    const struct sta_buffer nothing = {0};
+    int status = reading->wants ? STA_OK : tell(reading, STA_MESSAGE_UNIT_WANTED, &nothing, err);
+    reading->wants = status == STA_OK;
+    return status;
 }
 
 /* ---- a unit */
@@ -95,7 +111,9 @@ static int tell(struct sta_reading *reading, enum sta_message_kind kind, const s
 static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
 {
     const struct unit *unit = context;
-    return sta_writer_add(unit->part, worker, unit->numbers[batch->source], batch, err);
+    int status = sta_codes_ask_ahead(unit->codes, err);
+    return status == STA_OK ? sta_writer_add(unit->part, worker, unit->numbers[batch->source], batch, err)
+                            : status;
 }
 
 static int take_counters(void *context, unsigned worker, const char *chunk, size_t size,
@@ -205,6 +223,7 @@ static int report(struct unit *unit, struct sta_error *err)
     struct sta_decode_progress *progress = &reading->progress;
     struct sta_buffer bytes;
     sta_buffer_init(&bytes);
+    sta_put_u32(&bytes, unit->kind);
     sta_put_u64(&bytes, atomic_exchange(&progress->bytes, 0));
     sta_put_u64(&bytes, atomic_exchange(&progress->json_bytes, 0));
     sta_put_u64(&bytes, atomic_exchange(&progress->lines, 0));
@@ -224,32 +243,30 @@ static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error
     status = get_files(unit, in, err);
     if (status == STA_OK)
         status = decode(unit, err);
+    if (status == STA_OK) /* it comes while this one is sealed and synced */
+        status = want_unit(unit->reading, err);
     if (status == STA_OK)
         return report(unit, err);
     sta_writer_abort(unit->part);
     return status;
 }
 
-static int read_unit(struct sta_reading *reading, struct sta_cursor *in, size_t count, uint32_t first_file,
-                     uint32_t files_allowed, struct sta_error *err)
+static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
 {
-    struct unit unit = {.reading = reading,
-                        .count = count,
-                        .first_file = first_file,
-                        .files_allowed = files_allowed,
-                        .files = sta_alloc_array(count, sizeof *unit.files),
-                        .paths = sta_alloc_array(count, sizeof(char *)),
-                        .numbers = sta_alloc_array(count, sizeof *unit.numbers),
-                        .tables = sta_tables_create(&reading->account)};
-    unit.codes = sta_codes_create(unit.tables, ask_for_codes, reading);
-    int status = read_files(&unit, in, err);
-    sta_codes_destroy(unit.codes);
-    sta_tables_destroy(unit.tables);
-    for (size_t i = 0; i < count; i++)
-        free(unit.paths[i]);
-    free(unit.paths);
-    free(unit.numbers);
-    free(unit.files);
+    const struct sta_codes_calls calls = {unit->reading, ask_for_codes, take_codes};
+    unit->files = sta_alloc_array(unit->count, sizeof *unit->files);
+    unit->paths = sta_alloc_array(unit->count, sizeof(char *));
+    unit->numbers = sta_alloc_array(unit->count, sizeof *unit->numbers);
+    unit->tables = sta_tables_create(&unit->reading->account);
+    unit->codes = sta_codes_create(unit->tables, &calls);
+    int status = read_files(unit, in, err);
+    sta_codes_destroy(unit->codes);
+    sta_tables_destroy(unit->tables);
+    for (size_t i = 0; i < unit->count; i++)
+        free(unit->paths[i]);
+    free(unit->paths);
+    free(unit->numbers);
+    free(unit->files);
     return status;
 }
 
@@ -276,23 +293,25 @@ static int count_lines(struct sta_reading *reading, struct sta_cursor *in, struc
 /* *more: there was a unit. */
 static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_error *err)
 {
-    const struct sta_buffer nothing = {0};
-    struct sta_message *message = NULL;
     *more = false;
-    int status = ask(reading, STA_MESSAGE_UNIT_WANTED, &nothing, &message, err);
+    int status = want_unit(reading, err);
     if (status != STA_OK)
         return status;
+    struct sta_message *message = wait_for_answer(reading, &reading->unit);
+    reading->wants = false;
     struct sta_cursor in = sta_message_cursor(message);
-    const uint32_t kind = sta_get_u32(&in);
-    const uint32_t first_file = sta_get_u32(&in), files_allowed = sta_get_u32(&in);
-    const uint64_t count = sta_get_varint(&in);
-    if (in.failed || count > (uint64_t)(in.end - in.at))
+    struct unit unit = {.reading = reading};
+    unit.kind = sta_get_u32(&in);
+    unit.first_file = sta_get_u32(&in);
+    unit.files_allowed = sta_get_u32(&in);
+    unit.count = sta_get_varint(&in);
+    if (in.failed || unit.count > (uint64_t)(in.end - in.at))
         status = fail_dealt(err);
-    *more = status == STA_OK && count > 0;
-    if (*more && kind == STA_UNIT_COUNT)
+    *more = status == STA_OK && unit.count > 0;
+    if (*more && unit.kind == STA_UNIT_COUNT)
         status = count_lines(reading, &in, err);
     else if (*more)
-        status = read_unit(reading, &in, (size_t)count, first_file, files_allowed, err);
+        status = read_unit(&unit, &in, err);
     free(message);
     return status;
 }
@@ -320,25 +339,14 @@ static void send_end(struct sta_reading *reading, int status, const struct sta_e
     sta_buffer_init(&end);
     sta_put_u32(&end, (uint32_t)status);
     sta_put_block(&end, err->text, strlen(err->text));
-    struct sta_message *message =
-        sta_message_of(STA_MESSAGE_INGEST_DONE, reading->ingest->head.subject, &end);
-    if (message == NULL)
-        sta_transport_abort("there is no memory to end an ingest");
-    sta_cluster_send(reading->cluster, 0, message);
+    sta_cluster_say(reading->cluster, 0, STA_MESSAGE_INGEST_DONE, reading->task.subject, &end);
     sta_buffer_fini(&end);
 }
 
 static void remove_reading(struct sta_reading *reading)
 {
-    struct sta_cluster *cluster = reading->cluster;
-    uv_mutex_lock(&cluster->lock);
-    struct sta_reading **at = &cluster->readings;
-    while (*at != reading)
-        at = &(*at)->next;
-    *at = reading->next;
-    cluster->working--;
-    uv_cond_broadcast(&cluster->changed);
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_end(reading->cluster, &reading->cluster->readings, &reading->task);
+    free(reading->unit);
     free(reading->ingest);
     free(reading);
 }
@@ -364,36 +372,30 @@ void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message)
     struct sta_reading *reading = sta_alloc(sizeof *reading);
     reading->cluster = cluster;
     reading->ingest = message;
-    uv_mutex_lock(&cluster->lock);
-    reading->next = cluster->readings;
-    cluster->readings = reading;
-    cluster->working++;
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_begin(cluster, &cluster->readings, &reading->task, message->head.subject);
     sta_work_start_thread(reading_main, reading);
-}
-
-static struct sta_reading *find(const struct sta_cluster *cluster, uint64_t subject)
-{
-    struct sta_reading *reading = cluster->readings;
-    while (reading != NULL && reading->ingest->head.subject != subject)
-        reading = reading->next;
-    return reading;
 }
 
 void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message)
 {
     uv_mutex_lock(&cluster->lock);
-    struct sta_reading *reading = find(cluster, message->head.subject);
-    STA_ASSERT(reading != NULL && reading->answer == NULL);
-    reading->answer = message;
-    uv_cond_broadcast(&cluster->changed);
+    struct sta_reading *reading =
+        (struct sta_reading *)sta_task_find(cluster->readings, message->head.subject);
+    if (reading != NULL) {
+        struct sta_message **slot = message->head.kind == STA_MESSAGE_UNIT ? &reading->unit : &reading->grant;
+        STA_ASSERT(*slot == NULL);
+        *slot = message;
+        message = NULL;
+        uv_cond_broadcast(&cluster->changed);
+    }
     uv_mutex_unlock(&cluster->lock);
+    free(message); /* it was wanted ahead, and then the ingest has failed */
 }
 
 void sta_reading_cancel(struct sta_cluster *cluster, uint64_t subject)
 {
     uv_mutex_lock(&cluster->lock);
-    struct sta_reading *reading = find(cluster, subject);
+    struct sta_reading *reading = (struct sta_reading *)sta_task_find(cluster->readings, subject);
     if (reading != NULL)
         atomic_store(&reading->progress.cancel, true);
     uv_mutex_unlock(&cluster->lock);

@@ -3,9 +3,8 @@
  * DESIGN.  A round sends what is queued, tests what is being sent and received, and sleeps until somebody
  * queues a message, or until it is time to look again.  Looking each 200 us costs 9 % of a core, each 1 ms
  * 3 %.  So it is 200 us while somebody here waits for a message; else the pause doubles from 100 us, after a
- * message was moved, to 1 ms: messages come in bursts, and a rank that computes gets hardly any.  One message
- * is received at a time; what is longer than a piece comes as several, which follow each other from the same
- * rank. */
+ * message was moved, since messages come in bursts: to 1 ms, or to 4 ms where each look takes its time from a
+ * worker.  One message is received at a time. */
 #include "cluster/transport.h"
 
 #include <mpi.h>
@@ -18,24 +17,17 @@
 #include "common/memory.h"
 
 #define TAG 1
-#define PIECE ((size_t)1 << 30) /* bytes of one MPI message at most: counts are int */
 #define POLL_WAITING_NS UINT64_C(200000)
 #define POLL_LEAST_NS UINT64_C(100000)
-#define POLL_MOST_NS UINT64_C(1000000)
+#define POLL_IDLE_NS UINT64_C(1000000)
+#define POLL_WORKING_NS UINT64_C(4000000)
 #define BEAT_NS UINT64_C(250000000)
 
 /* A message on its way out. */
 struct sending {
     struct sending *next;
     struct sta_message *message;
-    size_t sent; /* bytes that a request was made for */
     MPI_Request request;
-};
-
-/* A message of which pieces have come, by rank. */
-struct assembling {
-    struct sta_message *message; /* NULL: none */
-    size_t have;                 /* bytes of head and bytes */
 };
 
 struct sta_transport {
@@ -50,11 +42,8 @@ struct sta_transport {
     int rank, count;
     char host[MPI_MAX_PROCESSOR_NAME + 1];
     struct sending *sending;
-    struct assembling *assembling; /* by rank */
+    struct sta_message *incoming; /* NULL: none is received */
     MPI_Request receiving;
-    bool receives;
-    int from; /* whom it is received from */
-    size_t piece;
     uint64_t beaten; /* when, uv_hrtime */
     _Atomic uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
 };
@@ -72,7 +61,7 @@ bool sta_transport_is_asked(void)
 
 struct sta_message *sta_message_create(enum sta_message_kind kind, uint64_t subject, size_t size)
 {
-    struct sta_message *message = sta_try_alloc(sizeof *message + size);
+    struct sta_message *message = size <= STA_MESSAGE_MOST ? sta_try_alloc(sizeof *message + size) : NULL;
     if (message != NULL)
         *message = (struct sta_message){.head = {.kind = kind, .subject = subject, .size = size}};
     return message;
@@ -96,9 +85,9 @@ void sta_message_begin(struct sta_buffer *buffer)
 
 struct sta_message *sta_message_end(struct sta_buffer *buffer, enum sta_message_kind kind, uint64_t subject)
 {
-    if (buffer->failed)
-        return NULL;
     const size_t size = buffer->size - sizeof(struct sta_message);
+    if (buffer->failed || size > STA_MESSAGE_MOST)
+        return NULL;
     struct sta_message *message = (struct sta_message *)(void *)sta_buffer_take(buffer);
     message->head = (struct sta_message_head){.kind = kind, .subject = subject, .size = size};
     return message;
@@ -116,25 +105,6 @@ static size_t size_on_the_way(const struct sta_message *message)
     return sizeof message->head + message->head.size;
 }
 
-static void send_piece(struct sta_transport *transport, struct sending *sending)
-{
-    const size_t left = size_on_the_way(sending->message) - sending->sent, size = STA_MIN(left, PIECE);
-    MPI_Isend((const char *)&sending->message->head + sending->sent, (int)size, MPI_BYTE,
-              (int)sending->message->rank, TAG, MPI_COMM_WORLD, &sending->request);
-    sending->sent += size;
-    transport->bytes_sent += size;
-}
-
-/* Pieces of one message must not be mixed with another to the same rank: who waits for his turn has sent
- * nothing. */
-static bool has_turn(const struct sta_transport *transport, const struct sending *sending)
-{
-    for (const struct sending *at = transport->sending; at != sending; at = at->next)
-        if (at->message->rank == sending->message->rank && at->sent < size_on_the_way(at->message))
-            return false;
-    return true;
-}
-
 static bool take_queue(struct sta_transport *transport)
 {
     uv_mutex_lock(&transport->lock);
@@ -146,8 +116,12 @@ static bool take_queue(struct sta_transport *transport)
     while (*end != NULL)
         end = &(*end)->next;
     for (struct sta_message *message = queue; message != NULL; message = message->next) {
+        const size_t size = size_on_the_way(message);
         *end = sta_alloc(sizeof **end);
-        **end = (struct sending){.message = message, .request = MPI_REQUEST_NULL};
+        (*end)->message = message;
+        MPI_Isend(&message->head, (int)size, MPI_BYTE, (int)message->rank, TAG, MPI_COMM_WORLD,
+                  &(*end)->request);
+        transport->bytes_sent += size;
         end = &(*end)->next;
     }
     return queue != NULL;
@@ -158,94 +132,55 @@ static bool push_out(struct sta_transport *transport)
     bool moved = take_queue(transport);
     for (struct sending **at = &transport->sending; *at != NULL;) {
         struct sending *sending = *at;
-        int done = 1;
-        if (sending->sent > 0)
-            MPI_Test(&sending->request, &done, MPI_STATUS_IGNORE);
-        if (done && sending->sent == size_on_the_way(sending->message)) {
-            *at = sending->next;
-            transport->messages_sent++;
-            free(sending->message);
-            free(sending);
-            moved = true;
+        int done;
+        MPI_Test(&sending->request, &done, MPI_STATUS_IGNORE);
+        if (!done) {
+            at = &sending->next;
             continue;
         }
-        if (done && has_turn(transport, sending)) {
-            send_piece(transport, sending);
-            moved = true;
-        }
-        at = &sending->next;
+        *at = sending->next;
+        transport->messages_sent++;
+        free(sending->message);
+        free(sending);
+        moved = true;
     }
     return moved;
 }
 
 /* ---- in */
 
-static void receive_into(struct sta_transport *transport, MPI_Message *handle, int from, size_t size)
-{
-    struct assembling *assembling = &transport->assembling[from];
-    if (assembling->message == NULL) {
-        STA_ASSERT(size >= sizeof(struct sta_message_head));
-        assembling->message = sta_message_create(0, 0, size - sizeof(struct sta_message_head));
-        assembling->have = 0;
-    }
-    if (assembling->message == NULL)
-        sta_transport_abort("there is no memory for a message of another rank");
-    transport->piece = size;
-    transport->from = from;
-    transport->receives = true;
-    MPI_Imrecv((char *)&assembling->message->head + assembling->have, (int)size, MPI_BYTE, handle,
-               &transport->receiving);
-}
-
 static bool look(struct sta_transport *transport)
 {
     MPI_Message handle;
     MPI_Status status;
-    int there, size;
-    MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &handle, &status);
+    int there = 0, size;
+    /* Open MPI looks first and then takes in what has come, so that only the second look finds that. */
+    for (int times = 0; times < 2 && !there; times++)
+        MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &handle, &status);
     if (!there)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &size);
-    receive_into(transport, &handle, status.MPI_SOURCE, (size_t)size);
-    return true;
-}
-
-/* The first piece says how long the whole is. */
-static void reserve_whole(struct assembling *assembling)
-{
-    const size_t whole = size_on_the_way(assembling->message);
-    if (assembling->have >= whole)
-        return;
-    struct sta_message *grown =
-        realloc(assembling->message, offsetof(struct sta_message, head) + sizeof grown->head + whole);
-    if (grown == NULL)
+    STA_ASSERT((size_t)size >= sizeof(struct sta_message_head));
+    transport->incoming = sta_message_create(0, 0, (size_t)size - sizeof(struct sta_message_head));
+    if (transport->incoming == NULL)
         sta_transport_abort("there is no memory for a message of another rank");
-    assembling->message = grown;
+    transport->incoming->rank = (unsigned)status.MPI_SOURCE;
+    MPI_Imrecv(&transport->incoming->head, size, MPI_BYTE, &handle, &transport->receiving);
+    return true;
 }
 
 static bool take_in(struct sta_transport *transport)
 {
     int done = 0;
-    if (!transport->receives && !look(transport))
+    if (transport->incoming == NULL && !look(transport))
         return false;
     MPI_Test(&transport->receiving, &done, MPI_STATUS_IGNORE);
     if (!done)
         return false;
-    struct assembling *assembling = &transport->assembling[transport->from];
-    const bool first = assembling->have == 0;
-    assembling->have += transport->piece;
-    transport->bytes_received += transport->piece;
-    transport->receives = false;
-    if (first)
-        reserve_whole(assembling);
-    if (assembling->have < size_on_the_way(assembling->message))
-        return true;
-    struct sta_message *message = assembling->message;
-    assembling->message = NULL;
-    assembling->have = 0;
-    message->rank = (unsigned)transport->from;
-    message->next = NULL;
+    struct sta_message *message = transport->incoming;
+    transport->incoming = NULL;
     transport->messages_received++;
+    transport->bytes_received += size_on_the_way(message);
     transport->calls.arrived(transport->calls.context, message);
     return true;
 }
@@ -261,9 +196,8 @@ static void begin(struct sta_transport *transport)
     MPI_Get_processor_name(transport->host, &length);
     if (provided < MPI_THREAD_FUNNELED)
         sta_transport_abort("this MPI cannot be called by one thread of several");
-    transport->assembling = sta_alloc_array((size_t)transport->count, sizeof *transport->assembling);
     transport->beaten = uv_hrtime();
-    transport->pause = POLL_MOST_NS;
+    transport->pause = POLL_IDLE_NS;
     uv_mutex_lock(&transport->lock);
     transport->started = true;
     uv_cond_broadcast(&transport->wake);
@@ -283,9 +217,10 @@ static void beat_in_time(struct sta_transport *transport)
 static bool rest(struct sta_transport *transport)
 {
     uv_mutex_lock(&transport->lock);
-    const bool waits = transport->waiting > 0 || transport->sending != NULL || transport->receives;
+    const bool waits = transport->waiting > 0 || transport->sending != NULL || transport->incoming != NULL;
     const uint64_t wait = waits ? STA_MIN(transport->pause, POLL_WAITING_NS) : transport->pause;
-    transport->pause = STA_MIN(2 * transport->pause, POLL_MOST_NS);
+    const bool works = transport->calls.works(transport->calls.context);
+    transport->pause = STA_MIN(2 * transport->pause, works ? POLL_WORKING_NS : POLL_IDLE_NS);
     const bool goes_on = !transport->ending || transport->first != NULL || transport->sending != NULL;
     if (goes_on && transport->first == NULL)
         uv_cond_timedwait(&transport->wake, &transport->lock, wait);
@@ -341,9 +276,7 @@ void sta_transport_end(struct sta_transport *transport)
     uv_cond_broadcast(&transport->wake);
     uv_mutex_unlock(&transport->lock);
     uv_thread_join(&transport->thread);
-    for (int i = 0; i < transport->count; i++)
-        free(transport->assembling[i].message);
-    free(transport->assembling);
+    free(transport->incoming);
     uv_cond_destroy(&transport->wake);
     uv_mutex_destroy(&transport->lock);
     free(transport);

@@ -48,13 +48,15 @@ struct sta_message {
     unsigned char bytes[];
 };
 
-/** With room for @size bytes; NULL when memory is short.  Freed by free(). */
+#define STA_MESSAGE_MOST ((size_t)1 << 30) /* bytes of one: MPI counts in int */
+
+/** With room for @size bytes; NULL when memory is short, or these are too many.  Freed by free(). */
 struct sta_message *sta_message_create(enum sta_message_kind kind, uint64_t subject, size_t size);
-/** Of the bytes of a buffer that has not failed.  NULL when memory is short. */
+/** Of the bytes of a buffer that has not failed.  NULL: likewise. */
 struct sta_message *sta_message_of(enum sta_message_kind kind, uint64_t subject,
                                    const struct sta_buffer *bytes);
 /** For large ones: a buffer to which the bytes are put, and the message that takes them over, so that they
- * are not copied.  Return: NULL when the buffer has failed, which then keeps them. */
+ * are not copied.  Return: NULL when the buffer has failed or is too large, which then keeps them. */
 void sta_message_begin(struct sta_buffer *buffer);
 struct sta_message *sta_message_end(struct sta_buffer *buffer, enum sta_message_kind kind, uint64_t subject);
 struct sta_cursor sta_message_cursor(const struct sta_message *message);
@@ -67,6 +69,8 @@ struct sta_transport_calls {
     void (*arrived)(void *context, struct sta_message *message);
     /** Called every 250 ms on that thread: time for a sign of life, and to look who gave none. */
     void (*beat)(void *context);
+    /** Whether this rank computes.  Context: that thread too, under a lock. */
+    bool (*works)(void *context);
 };
 
 /** Starts MPI on a thread of its own.  Once in a process.  Return: 0, STA_EINTERNAL. */

@@ -10,7 +10,7 @@
 #include "common/memory.h"
 
 struct sta_work {
-    struct sta_work *next;
+    struct sta_task task;
     struct sta_cluster *cluster;
     struct sta_message *question;
     _Atomic bool cancel;
@@ -114,7 +114,7 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
                                       .cancel = &work->cancel,
                                       .deadline_ns = left == UINT64_MAX ? 0 : uv_hrtime() + left,
                                       .spill_folder = options->spill};
-    state->limit = memory;
+    state->limit = STA_MIN(memory, STA_MESSAGE_MOST);
     int status = sta_share_work(&host, &question, &stripe, &budget, state, err);
     if (status == STA_OK)
         status = sta_account_failure(&account, err);
@@ -149,14 +149,7 @@ static void *work_main(void *argument)
     if (answer == NULL)
         sta_transport_abort("there is no memory for the answer to a question");
     sta_transport_send(cluster->transport, 0, answer);
-    uv_mutex_lock(&cluster->lock);
-    struct sta_work **at = &cluster->work;
-    while (*at != work)
-        at = &(*at)->next;
-    *at = work->next;
-    cluster->working--;
-    uv_cond_broadcast(&cluster->changed);
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_end(cluster, &cluster->work, &work->task);
     free(work->question);
     free(work);
     return NULL;
@@ -178,28 +171,24 @@ void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message)
     struct sta_work *work = sta_alloc(sizeof *work);
     work->cluster = cluster;
     work->question = message;
-    uv_mutex_lock(&cluster->lock);
-    work->next = cluster->work;
-    cluster->work = work;
-    cluster->working++;
-    uv_mutex_unlock(&cluster->lock);
+    sta_task_begin(cluster, &cluster->work, &work->task, message->head.subject);
     sta_work_start_thread(work_main, work);
 }
 
 void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject)
 {
     uv_mutex_lock(&cluster->lock);
-    for (struct sta_work *work = cluster->work; work != NULL; work = work->next)
-        if (work->question->head.subject == subject)
-            atomic_store(&work->cancel, true);
+    struct sta_work *work = (struct sta_work *)sta_task_find(cluster->work, subject);
+    if (work != NULL)
+        atomic_store(&work->cancel, true);
     uv_mutex_unlock(&cluster->lock);
 }
 
 void sta_work_end_all(struct sta_cluster *cluster)
 {
     uv_mutex_lock(&cluster->lock);
-    for (struct sta_work *work = cluster->work; work != NULL; work = work->next)
-        atomic_store(&work->cancel, true);
+    for (struct sta_task *task = cluster->work; task != NULL; task = task->next)
+        atomic_store(&((struct sta_work *)task)->cancel, true);
     while (cluster->working > 0)
         uv_cond_wait(&cluster->changed, &cluster->lock);
     uv_mutex_unlock(&cluster->lock);

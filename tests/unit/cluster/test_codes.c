@@ -12,23 +12,37 @@
 struct desk {
     struct sta_tables *tables;
     unsigned asked;
-    size_t cut; /* bytes that are missing of the answer */
+    size_t cut;  /* bytes that are missing of the answer */
+    bool slow;   /* has answered only when one waits for it */
+    bool waited; /* somebody has */
+    int status;  /* of what it has answered */
+    struct sta_buffer answer;
+    struct sta_codes_calls calls;
 };
 
-static int ask(void *context, const struct sta_buffer *request, unsigned char **answer, size_t *size,
-               struct sta_error *err)
+static int answer(void *context, const struct sta_buffer *request, struct sta_error *err)
 {
     struct desk *desk = context;
     struct sta_cursor in = {.at = (const unsigned char *)request->data,
                             .end = (const unsigned char *)request->data + request->size};
-    struct sta_buffer out = {0};
     desk->asked++;
-    int status = sta_codes_grant(desk->tables, &in, &out, err);
-    *answer = sta_alloc(out.size + 1);
-    *size = out.size - STA_MIN(desk->cut, out.size);
-    memcpy(*answer, out.data, *size);
-    sta_buffer_fini(&out);
-    return status;
+    cr_assert_null(desk->answer.data, "one request at a time");
+    desk->status = sta_codes_grant(desk->tables, &in, &desk->answer, err);
+    return STA_OK;
+}
+
+static int take(void *context, bool wait, unsigned char **bytes, size_t *size, struct sta_error *err)
+{
+    struct desk *desk = context;
+    desk->waited |= wait;
+    *bytes = NULL;
+    if (desk->slow && !wait)
+        return STA_OK;
+    *bytes = sta_alloc(desk->answer.size + 1);
+    *size = desk->answer.size - STA_MIN(desk->cut, desk->answer.size);
+    memcpy(*bytes, desk->answer.data, *size);
+    sta_buffer_fini(&desk->answer);
+    return desk->status;
 }
 
 static uint32_t intern(struct sta_dictionary *dictionary, const char *text)
@@ -100,23 +114,32 @@ static void check(const struct desk *desk, const struct sta_batch *batch, const 
     check_reference(desk, sta_tables_host_refs(desk->tables), thread.host, source);
 }
 
-static struct desk desk_create(void)
+static struct desk *desk_create(void)
 {
-    struct desk desk = {.tables = sta_tables_create(NULL)};
-    intern(sta_tables_names(desk.tables), "what rank 0 met");
-    intern(sta_tables_sources(desk.tables), "0.pfw");
-    sta_tables_intern_key(desk.tables, "ret", 3);
+    struct desk *desk = sta_alloc(sizeof *desk);
+    desk->tables = sta_tables_create(NULL);
+    desk->calls = (struct sta_codes_calls){desk, answer, take};
+    intern(sta_tables_names(desk->tables), "what rank 0 met");
+    intern(sta_tables_sources(desk->tables), "0.pfw");
+    sta_tables_intern_key(desk->tables, "ret", 3);
     return desk;
+}
+
+static void desk_destroy(struct desk *desk)
+{
+    sta_buffer_fini(&desk->answer);
+    sta_tables_destroy(desk->tables);
+    free(desk);
 }
 
 Test(cluster_codes, rows_of_units_get_the_codes_of_the_trace)
 {
-    struct desk desk = desk_create();
+    struct desk *desk = desk_create();
     static const char *const names[] = {"read", "write", "what rank 0 met", "read"};
     for (size_t unit = 0; unit < 2; unit++) {
         struct sta_tables *tables = sta_tables_create(NULL);
-        struct sta_codes *codes = sta_codes_create(tables, ask, &desk);
-        const unsigned before = desk.asked;
+        struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+        const unsigned before = desk->asked;
         intern(sta_tables_names(tables), unit == 0 ? "x" : "y"); /* codes differ from unit to unit */
         for (size_t i = 0; i < STA_COUNT_OF(names); i++) {
             struct sta_batch batch;
@@ -124,21 +147,21 @@ Test(cluster_codes, rows_of_units_get_the_codes_of_the_trace)
             const char *source = unit == 0 ? "a.pfw" : "b.pfw", *key = i % 2 ? "ret" : "step";
             fill(&batch, tables, names[i], source, key, names[i]);
             cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK, "%s", err.text);
-            check(&desk, &batch, names[i], source, key, names[i]);
+            check(desk, &batch, names[i], source, key, names[i]);
             sta_batch_fini(&batch);
         }
-        cr_assert_leq(desk.asked - before, 4);
+        cr_assert_leq(desk->asked - before, 4);
         sta_codes_destroy(codes);
         sta_tables_destroy(tables);
     }
-    sta_tables_destroy(desk.tables);
+    desk_destroy(desk);
 }
 
 Test(cluster_codes, what_is_known_is_not_asked_again)
 {
-    struct desk desk = desk_create();
+    struct desk *desk = desk_create();
     struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, ask, &desk);
+    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
     for (int i = 0; i < 3; i++) {
         struct sta_batch batch;
         struct sta_error err = STA_ERROR_INIT;
@@ -146,17 +169,52 @@ Test(cluster_codes, what_is_known_is_not_asked_again)
         cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK);
         sta_batch_fini(&batch);
     }
-    cr_assert_eq(desk.asked, 1);
+    cr_assert_eq(desk->asked, 1);
     sta_codes_destroy(codes);
     sta_tables_destroy(tables);
-    sta_tables_destroy(desk.tables);
+    desk_destroy(desk);
+}
+
+Test(cluster_codes, what_is_asked_ahead_is_there_when_rows_want_it)
+{
+    struct desk *desk = desk_create();
+    struct sta_tables *tables = sta_tables_create(NULL);
+    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+    struct sta_batch batch;
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
+    cr_assert_eq(desk->asked, 0, "there is nothing yet");
+    fill(&batch, tables, "read", "a.pfw", "ret", "one");
+    cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
+    cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
+    cr_assert_eq(desk->asked, 1);
+    cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK);
+    cr_assert(!desk->waited);
+    check(desk, &batch, "read", "a.pfw", "ret", "one");
+    sta_batch_fini(&batch);
+    desk->slow = true;
+    intern(sta_tables_names(tables), "asked");
+    cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
+    fill(&batch, tables, "asked", "a.pfw", "step", "met since");
+    cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
+    cr_assert_eq(desk->asked, 2, "one request at a time");
+    cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK);
+    cr_assert(desk->waited);
+    check(desk, &batch, "asked", "a.pfw", "step", "met since");
+    sta_batch_fini(&batch);
+    intern(sta_tables_names(tables), "nobody wants it");
+    cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
+    sta_codes_destroy(codes);
+    cr_assert_null(desk->answer.data, "what is under way is taken");
+    sta_tables_destroy(tables);
+    desk_destroy(desk);
 }
 
 Test(cluster_codes, counters_name_the_keys_of_the_trace)
 {
-    struct desk desk = desk_create();
+    struct desk *desk = desk_create();
     struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, ask, &desk);
+    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
     struct sta_buffer records = {0}, chunk = {0}, translated = {0};
     struct sta_error err = STA_ERROR_INIT;
     struct sta_counter_record record = {.ns = 5, .pid = 3, .host = {"", 0}, .name = {"cpu", 3}, .values = 1};
@@ -177,54 +235,54 @@ Test(cluster_codes, counters_name_the_keys_of_the_trace)
     cr_assert(sta_counter_get(&got, &read));
     cr_assert_eq(read.ns, 5);
     sta_counter_get_value(&got, &key, &value);
-    cr_assert_str_eq(text_of(sta_tables_keys(desk.tables), key), "user_pct");
+    cr_assert_str_eq(text_of(sta_tables_keys(desk->tables), key), "user_pct");
     cr_assert_eq(value, 12.5);
     sta_buffer_fini(&records);
     sta_buffer_fini(&chunk);
     sta_buffer_fini(&translated);
     sta_codes_destroy(codes);
     sta_tables_destroy(tables);
-    sta_tables_destroy(desk.tables);
+    desk_destroy(desk);
 }
 
 Test(cluster_codes, too_many_keys_are_a_sentence)
 {
-    struct desk desk = desk_create();
+    struct desk *desk = desk_create();
     struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, ask, &desk);
+    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     char key[16];
     for (int i = 0; i < STA_ARGS_KEYS_LIMIT; i++)
-        sta_tables_intern_key(desk.tables, key, (size_t)snprintf(key, sizeof key, "k%d", i));
+        sta_tables_intern_key(desk->tables, key, (size_t)snprintf(key, sizeof key, "k%d", i));
     fill(&batch, tables, "read", "a.pfw", "one more", "x");
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_ELIMIT);
     cr_assert(strstr(err.text, "4096 distinct args keys") != NULL, "%s", err.text);
     sta_batch_fini(&batch);
     sta_codes_destroy(codes);
     sta_tables_destroy(tables);
-    sta_tables_destroy(desk.tables);
+    desk_destroy(desk);
 }
 
 Test(cluster_codes, damaged_messages_are_refused)
 {
-    struct desk desk = desk_create();
+    struct desk *desk = desk_create();
     struct sta_tables *tables = sta_tables_create(NULL);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     fill(&batch, tables, "read", "a.pfw", "ret", "one");
-    desk.cut = 1;
-    struct sta_codes *codes = sta_codes_create(tables, ask, &desk);
+    desk->cut = 1;
+    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_ECORRUPT);
     sta_codes_destroy(codes);
     static const unsigned char bytes[] = {1, 5, 'a', '.', 'p', 'f', 'w', 1, 4, 'r', 'e'};
     for (size_t size = 0; size < sizeof bytes; size++) {
         struct sta_cursor request = {.at = bytes, .end = bytes + size};
         struct sta_buffer answer = {0};
-        cr_assert_eq(sta_codes_grant(desk.tables, &request, &answer, &err), STA_ECORRUPT, "%zu bytes", size);
+        cr_assert_eq(sta_codes_grant(desk->tables, &request, &answer, &err), STA_ECORRUPT, "%zu bytes", size);
         sta_buffer_fini(&answer);
     }
     sta_batch_fini(&batch);
     sta_tables_destroy(tables);
-    sta_tables_destroy(desk.tables);
+    desk_destroy(desk);
 }
