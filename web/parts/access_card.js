@@ -22,25 +22,30 @@ const ROWS = [
     ['distinct_bytes', 'Different bytes', 'B', 'Each byte of a file counts once in an epoch'],
     ['shared_files', 'Shared files', 'count', 'Two ranks at least move data of each'],
     ['shared_ops', 'Calls to shared files', 'count'],
-    ['shared_small', 'Smaller than 1 MiB', 'count', 'Of the calls to shared files'],
+    ['shared_small', 'of these below 1 MiB', 'count', 'Of the calls to shared files'],
     [
         'shared_uneven_size',
-        'Uneven by bytes',
+        'Shared files uneven by bytes',
         'count',
         'Files of which the slowest and the fastest rank differ by 15 %',
     ],
-    ['shared_worst_size', 'At most by', 'share', "Of the file's bytes"],
+    ['shared_worst_size', 'largest difference of bytes', 'share', "Of the file's bytes"],
     [
         'shared_uneven_time',
-        'Uneven by time',
+        'Shared files uneven by time',
         'count',
         'Files of which the slowest and the fastest rank differ by 15 %',
     ],
-    ['shared_worst_time', 'At most by', 'share', 'Of the time of all'],
-    ['shared_uneven', 'Uneven by rank', 'count', 'Files of which the ranks with most and fewest bytes differ by 30 %'],
-    ['shared_worst', 'At most by', 'share', 'Of the most bytes'],
+    ['shared_worst_time', 'largest difference of time', 'share', 'Of the time of all'],
+    [
+        'shared_uneven',
+        'Shared files uneven by rank',
+        'count',
+        'Files of which the ranks with most and fewest bytes differ by 30 %',
+    ],
+    ['shared_worst', 'largest difference of ranks', 'share', 'Of the most bytes'],
     ['first_epoch_bw', 'Bandwidth, first epoch', 'B/s', 'Bytes divided by the time in which a rank reads, over ranks'],
-    ['later_epochs_bw', 'Bandwidth, later epochs', 'B/s', 'The median of the other epochs'],
+    ['later_epochs_bw', 'Bandwidth, later ones', 'B/s', 'The median of the other epochs'],
 ];
 
 export function accessCard() {
@@ -103,7 +108,7 @@ export function accessCard() {
                         if (title) line.title = title;
                     },
                     columns: [
-                        { key: 'label', label: 'Calls', class: 'head' },
+                        { key: 'label', label: 'Figure', class: 'head' },
                         column('Reads', read),
                         column('Writes', write),
                     ],

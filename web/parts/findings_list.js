@@ -15,6 +15,7 @@ export const SEVERITIES = [
     ['na', 'Not applicable'],
 ];
 
+const SHARES = /(^|_)share$|^au/;
 const SIZES = { s: 1, B: 1, 'B/s': 1, '1/s': 1 };
 const WORDS = { critical: 'critical', warning: 'warning', info: 'note', ok: 'passed', na: 'not applicable' };
 
@@ -120,7 +121,7 @@ function evidenceOf({ evidence, title }) {
  * @returns {import('./table.js').Column[]}
  */
 function chartOf({ columns, units, data }) {
-    const at = columns.findIndex((name) => units[name] in SIZES || /^(au|share)$/.test(name)),
+    const at = columns.findIndex((name) => units[name] in SIZES || SHARES.test(name)),
         most = Math.max(...data.map((row) => row[at] ?? 0));
     if (at < 0 || data.length < 2 || !(most > 0)) return [];
     const name = columns[at];
@@ -148,16 +149,13 @@ function columnOf(name, index, { units, data }) {
     return {
         key: name,
         label: name,
-        unit: /(^|_)share$/.test(name) ? 'share' : 'number',
+        unit: SHARES.test(name) ? 'share' : 'number',
         cell: (row) =>
             row[name] === null
                 ? DASH
                 : Number.isInteger(row[name]) && index === 0
                   ? String(row[name])
-                  : value(
-                        row[name],
-                        Number.isInteger(row[name]) ? 'count' : /(^|_)share$/.test(name) ? 'share' : 'number',
-                    ),
+                  : value(row[name], Number.isInteger(row[name]) ? 'count' : SHARES.test(name) ? 'share' : 'number'),
     };
 }
 
