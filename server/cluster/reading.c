@@ -45,7 +45,7 @@ static int tell(struct sta_reading *reading, enum sta_message_kind kind, const s
 {
     struct sta_message *message = bytes->failed ? NULL : sta_message_of(kind, reading->task.subject, bytes);
     if (message == NULL)
-        return sta_fail(err, STA_ENOMEM, "no memory for a message to rank 0");
+        return sta_fail(err, STA_ENOMEM, "what rank 0 is to know does not fit the memory, or 1 GiB");
     sta_cluster_send(reading->cluster, 0, message);
     return STA_OK;
 }
