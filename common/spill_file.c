@@ -58,7 +58,7 @@ int sta_spill_file_check(struct sta_spill_file *file, uint64_t more, struct sta_
         return STA_OK;
     return sta_fail(
         err, STA_ENOSPC,
-        "what does not fit the memory of this and other questions takes %.1f GiB in %s already, which "
+        "what does not fit the memory of this and other queries takes %.1f GiB in %s already, which "
         "is half of the space that was free; narrow it by from and to, or by a filter",
         (double)in_all / 1073741824, file->folder);
 }

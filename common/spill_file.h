@@ -2,7 +2,7 @@
  * closed, also by a crash.
  *
  * All files of the process together never grow beyond what is still free beside them, so what is spilled
- * takes at most half of the space that was free, however many questions spill. */
+ * takes at most half of the space that was free, however many queries spill. */
 #ifndef STA_COMMON_SPILL_FILE_H
 #define STA_COMMON_SPILL_FILE_H
 

@@ -1,7 +1,7 @@
 /* value_lists.h - values of a key as they are read back, of which some are lists of values of another key
  * (of tables, and of who reads them).
  *
- * The texts of lists are made when somebody asks for one: most questions ask for none. */
+ * The texts of lists are made when somebody asks for one: most queries ask for none. */
 #ifndef STA_COMMON_VALUE_LISTS_H
 #define STA_COMMON_VALUE_LISTS_H
 

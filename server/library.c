@@ -42,7 +42,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
                                              .polls = options->follow_polls,
                                              .wake_fd = -1};
     sta_store_on_damage(library->store, on_damage, library);
-    sta_library_recall_live(library);
+    sta_library_load_live(library);
     sta_library_start_checker(library);
     return library;
 }

@@ -120,8 +120,8 @@ static int keep(struct sta_library *library, struct sta_error *err)
     for (const struct sta_live *live = library->live; live != NULL; live = live->next)
         sta_put_format(&text, "%s %" PRId64 " %d\n", live->id, live->since_us, live->ended);
     uv_mutex_unlock(&library->lock);
-    int status = sta_store_keep(library->store, NULL, 0, KEPT_NAME, text.data != NULL ? text.data : "",
-                                text.size, err);
+    int status = sta_store_put_kept(library->store, NULL, 0, KEPT_NAME, text.data != NULL ? text.data : "",
+                                    text.size, err);
     sta_buffer_fini(&text);
     return status;
 }
@@ -133,7 +133,7 @@ static void keep_or_log(struct sta_library *library)
         sta_log(STA_LOG_ERROR, "Cannot keep which traces are followed", "cause", err.text, NULL);
 }
 
-static void recall_line(struct sta_library *library, const char *line)
+static void load_line(struct sta_library *library, const char *line)
 {
     char id[STA_TRACE_ID_SIZE];
     int64_t since_us;
@@ -148,16 +148,16 @@ static void recall_line(struct sta_library *library, const char *line)
     sta_log(STA_LOG_INFO, "Goes on following a trace", "trace", id, NULL);
 }
 
-void sta_library_recall_live(struct sta_library *library)
+void sta_library_load_live(struct sta_library *library)
 {
     char *text = NULL;
     size_t size;
     struct sta_error err = STA_ERROR_INIT;
-    int status = sta_store_recall(library->store, NULL, 0, KEPT_NAME, &text, &size, &err);
+    int status = sta_store_get_kept(library->store, NULL, 0, KEPT_NAME, &text, &size, &err);
     if (status == STA_OK) {
         char *all = sta_strndup(text, size), *rest = all;
         for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-            recall_line(library, line);
+            load_line(library, line);
         free(all);
         free(text);
     } else if (status != STA_ENOTFOUND) {

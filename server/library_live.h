@@ -9,7 +9,7 @@
 struct sta_live; /* one of them; counted references */
 
 /** Reads which traces were followed when the store was open last.  Context: once, before all else. */
-void sta_library_recall_live(struct sta_library *library);
+void sta_library_load_live(struct sta_library *library);
 /** Ends the thread that follows, if it was started; no trace is live any more in memory. */
 void sta_library_stop_following(struct sta_library *library);
 

@@ -328,7 +328,7 @@ static uint64_t processor_time(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* What questions freed lies with the allocator; it goes back once nobody asks. */
+/* What queries freed lies with the allocator; it goes back once nobody asks. */
 static void on_rest(uv_timer_t *handle)
 {
     struct daemon *daemon = handle->data;

@@ -29,9 +29,9 @@
       "folder of functions.yaml, findings.yaml and the built-in presets; empty: the one built or installed " \
       "with the "                                                                                            \
       "program")                                                                                             \
-    X(COUNT, workers, "0", "threads that work on one ingest or question; 0: the cores this process may use") \
+    X(COUNT, workers, "0", "threads that work on one ingest or query; 0: the cores this process may use")    \
     X(SIZE, memory, "0",                                                                                     \
-      "bytes that the daemon may hold for traces, ingest, questions and caches together; 0: a quarter of "   \
+      "bytes that the daemon may hold for traces, ingest, queries and caches together; 0: a quarter of "     \
       "what this process may use, at least 256 MiB")                                                         \
     X(SIZE, cache, "0",                                                                                      \
       "bytes of answers to keep in memory, at most; part of memory, and they give way; 0: an eighth of it")  \
@@ -77,14 +77,13 @@
       "seconds between two looks at the files of a live trace whose changes are not announced")              \
     X(SECONDS, follow_quiet, "1800",                                                                         \
       "seconds without growth after which a trace is not live any more; 0: only on request")                 \
-    X(COUNT, running_queries, "4", "questions worked on at the same time")                                   \
-    X(COUNT, queued_queries, "200",                                                                          \
-      "questions that may wait; past that clients are told to try again later")                              \
-    X(SIZE, query_memory, "0", "bytes one question may hold; part of memory; 0: a quarter of it")            \
-    X(SECONDS, query_timeout, "120", "seconds one question may take")                                        \
+    X(COUNT, running_queries, "4", "queries worked on at the same time")                                     \
+    X(COUNT, queued_queries, "200", "queries that may wait; past that clients are told to try again later")  \
+    X(SIZE, query_memory, "0", "bytes one query may hold; part of memory; 0: a quarter of it")               \
+    X(SECONDS, query_timeout, "120", "seconds one query may take")                                           \
     X(COUNT, timeline_cells, "2000000", "rows times pixels of one picture of the timeline at most")          \
     X(TEXT, spill, "",                                                                                       \
-      "folder for what a question or an ingest cannot hold in memory, in files without names; empty: the "   \
+      "folder for what a query or an ingest cannot hold in memory, in files without names; empty: the "      \
       "store")                                                                                               \
     X(COUNT, rank_stripe, "8",                                                                               \
       "of a daemon of several MPI ranks: row groups next to each other that one rank works on")              \

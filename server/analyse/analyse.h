@@ -1,6 +1,6 @@
 /* analyse.h - columns -> answers.  No HTTP, no JSON, no paths of traces.
  *
- * A question names a snapshot, a preset and what is wanted; the answer is a table and some facts.  Questions
+ * A query names a snapshot, a preset and what is wanted; the answer is a table and some facts.  Queries
  * read the needed columns of the needed row groups on all cores, most in one pass, some (sparse bins) in two;
  * results do not depend on the number of threads. */
 #ifndef STA_ANALYSE_ANALYSE_H
@@ -166,10 +166,10 @@ enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char
 /** Whether a category's functions have classes (posix, stdio); @cat lower case. */
 bool sta_presets_is_io_category(const struct sta_presets *presets, const char *cat, size_t length);
 
-/* ---- how a question is worked on */
+/* ---- how a query is worked on */
 
 /* What the layered calls have in common. */
-struct sta_question {
+struct sta_view_query {
     struct sta_snapshot *snapshot; /* borrowed for the call */
     const struct sta_presets *presets;
     const char *preset; /* name */
@@ -194,7 +194,7 @@ struct sta_facts {
 void sta_facts_int(struct sta_facts *facts, const char *name, int64_t value);
 void sta_facts_number(struct sta_facts *facts, const char *name, const char *unit, double value);
 
-/* ---- questions */
+/* ---- queries */
 
 /**
  * sta_summary_exact - the summary of exact.md section 3
@@ -205,10 +205,10 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
  * the filter.  from and to cut events as a bin of time does (section 2): of an event that reaches beyond, the
  * covered time and its bytes in proportion; counted where it starts
  */
-STA_MUSTCHECK int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
+STA_MUSTCHECK int sta_summary_exact(const struct sta_view_query *query, const struct sta_budget *budget,
                                     struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
-/* Where series at base resolution are kept, by layer of the question's preset: of its trace version, preset
+/* Where series at base resolution are kept, by layer of the query's preset: of its trace version, preset
  * and filters.  Names are those of layers, and "". */
 struct sta_series_base {
     void *context;
@@ -241,13 +241,13 @@ struct sta_series {
  * of events that began before it.
  * Mistakes: STA_EINPUT or STA_ELIMIT (too many bins) with parameter /layer, /metrics or /granularity.
  */
-STA_MUSTCHECK int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *series,
+STA_MUSTCHECK int sta_timeseries_exact(const struct sta_view_query *query, const struct sta_series *series,
                                        const struct sta_budget *budget, struct sta_table *table,
                                        struct sta_facts *facts, struct sta_error *err);
 
 /** The same in the numbers of the reference: an event is where it starts, bw and ops are quotients of sums;
  * from and to pick events. */
-STA_MUSTCHECK int sta_timeseries_compatible(const struct sta_question *question,
+STA_MUSTCHECK int sta_timeseries_compatible(const struct sta_view_query *query,
                                             const struct sta_series *series, const struct sta_budget *budget,
                                             struct sta_table *table, struct sta_facts *facts,
                                             struct sta_error *err);
@@ -268,8 +268,8 @@ struct sta_preset_preview {
                                    first; row_count has all */
 };
 
-/** How many events of the question each layer and derived metric takes.  Fini after success. */
-STA_MUSTCHECK int sta_preset_preview(const struct sta_question *question, const struct sta_budget *budget,
+/** How many events of the query each layer and derived metric takes.  Fini after success. */
+STA_MUSTCHECK int sta_preset_preview(const struct sta_view_query *query, const struct sta_budget *budget,
                                      struct sta_preset_preview *preview, struct sta_error *err);
 void sta_preset_preview_fini(struct sta_preset_preview *preview);
 

@@ -13,7 +13,8 @@
 #include "common/memory.h"
 
 #define MOST_ROWS                                                                                            \
-    0.8 /* that one rank may read of a question shared by time: with more the others help little */
+    0.8 /* that one rank may read of a query shared by time: with more the others help little                \
+         */
 
 bool sta_cluster_is_asked(void)
 {
@@ -60,11 +61,11 @@ static void on_message(void *context, struct sta_message *message)
     struct sta_cluster *cluster = context;
     sta_members_heard(cluster, message);
     switch ((enum sta_message_kind)message->head.kind) {
-    case STA_MESSAGE_QUESTION:
+    case STA_MESSAGE_QUERY:
         sta_work_begin(cluster, message);
         return;
     case STA_MESSAGE_PARTIAL:
-        sta_questions_arrived(cluster, message);
+        sta_queries_arrived(cluster, message);
         return;
     case STA_MESSAGE_INGEST:
         sta_reading_begin(cluster, message);
@@ -168,9 +169,9 @@ int sta_cluster_join(const struct sta_cluster_options *options, struct sta_clust
                                      .width = options->stripe,
                                      .most = MOST_ROWS,
                                      .context = made,
-                                     .ask = sta_questions_ask,
-                                     .take = sta_questions_take,
-                                     .end = sta_questions_end};
+                                     .ask = sta_queries_ask,
+                                     .take = sta_queries_take,
+                                     .end = sta_queries_end};
     made->readers =
         (struct sta_fellow_readers){made, 2 * options->range, sta_cluster_read, sta_cluster_note_alone};
     made->members = sta_alloc_array(sta_cluster_size(made), sizeof *made->members);

@@ -23,7 +23,7 @@ struct sta_cluster_options {
     const char *spill; /* folder of this node for what does not fit the memory */
     struct sta_preset_folders presets;
     struct sta_roots *roots;     /* where files may be read */
-    unsigned workers;            /* threads of a question */
+    unsigned workers;            /* threads of a query */
     size_t memory;               /* bytes of this process */
     uint64_t columns;            /* bytes of decoded columns that a rank keeps */
     uint32_t stripe;             /* row groups next to each other that one rank has */
@@ -47,7 +47,7 @@ STA_MUSTCHECK int sta_cluster_work(struct sta_cluster *cluster, struct sta_error
 /** Ends the job, of rank 0, or this rank's part in it; waits for the other ranks to do the same.  Frees. */
 void sta_cluster_leave(struct sta_cluster *cluster);
 
-/** Rank 0: who shares questions; NULL when there is one rank alone.  Lives as long as the cluster. */
+/** Rank 0: who shares queries; NULL when there is one rank alone.  Lives as long as the cluster. */
 const struct sta_peers *sta_cluster_peers(const struct sta_cluster *cluster);
 /** Rank 0: who reads the files of an ingest along; likewise. */
 const struct sta_fellow_readers *sta_cluster_readers(const struct sta_cluster *cluster);

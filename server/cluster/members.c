@@ -20,11 +20,11 @@ static void note(struct sta_cluster_member *member, struct sta_cursor *beat)
 {
     size_t length;
     const char *host = sta_get_block(beat, &length);
-    const uint32_t questions = sta_get_u32(beat);
+    const uint32_t queries = sta_get_u32(beat);
     if (beat->failed)
         return;
     snprintf(member->host, sizeof member->host, "%.*s", (int)STA_MIN(length, sizeof member->host - 1), host);
-    member->questions = questions;
+    member->queries = queries;
 }
 
 void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message)
@@ -85,13 +85,13 @@ static void put_rank(struct sta_cluster *cluster, unsigned rank, bool silent, st
 {
     const struct sta_cluster_member *member = &cluster->members[rank];
     const char *host = rank == 0 ? sta_transport_host(cluster->transport) : member->host;
-    const uint32_t questions = rank == 0 ? cluster->working : member->questions;
+    const uint32_t queries = rank == 0 ? cluster->working : member->queries;
     sta_put_format(out, "%s{\"rank\":%u,\"host\":", rank > 0 ? "," : "", rank);
     sta_put_json_string(out, host, strlen(host));
     sta_put_format(out, ",\"state\":\"%s\",\"silent_s\":%.3f}",
-                   silent          ? "silent"
-                   : questions > 0 ? "working"
-                                   : "idle",
+                   silent        ? "silent"
+                   : queries > 0 ? "working"
+                                 : "idle",
                    rank == 0 ? 0.0 : silence_of(member));
 }
 
@@ -137,14 +137,14 @@ void sta_cluster_put_metrics(struct sta_cluster *cluster, struct sta_buffer *out
     } counters[] = {
         {"rank_bytes_sent_total", "Bytes that rank 0 has sent to others.", figures.bytes_sent},
         {"rank_bytes_received_total", "Bytes that rank 0 has had of others.", figures.bytes_received},
-        {"rank_questions_total", "Questions that all ranks worked on.", times->questions},
-        {"rank_stripes_redone_total", "Stripes that rank 0 did for another.", times->questions_redone},
+        {"rank_questions_total", "Queries that all ranks worked on.", times->queries},
+        {"rank_stripes_redone_total", "Stripes that rank 0 did for another.", times->queries_redone},
         {"rank_units_total", "Units of ingests that other ranks have read.", times->units},
     };
     put_figure(out, "gauge", "ranks", "Processes of the job.", sta_cluster_size(cluster));
     for (size_t i = 0; i < STA_COUNT_OF(counters); i++)
         put_figure(out, "counter", counters[i].name, counters[i].help, (double)counters[i].value);
-    put_seconds(out, "waiting", "in which questions waited for other ranks.", times->waiting);
+    put_seconds(out, "waiting", "in which queries waited for other ranks.", times->waiting);
     put_seconds(out, "plan", "of rank 0 alone until a shared ingest is dealt.", times->planning);
     put_seconds(out, "grant", "in which rank 0 gave codes to ranks.", times->granting);
     put_seconds(out, "merge", "in which rank 0 took over what units gave.", times->merging);

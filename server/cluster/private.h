@@ -15,17 +15,17 @@
 /* A rank, as this one knows it. */
 struct sta_cluster_member {
     char host[STA_HOST_SIZE];
-    uint64_t heard;     /* when, uv_hrtime */
-    uint32_t questions; /* that it works on */
+    uint64_t heard;   /* when, uv_hrtime */
+    uint32_t queries; /* that it works on */
 };
 
 /* Seconds of rank 0 that no other rank shortens, in ns: what the cost model wants to know. */
 struct sta_cluster_times {
     _Atomic uint64_t waiting; /* for states of other ranks, its own stripe being done */
     _Atomic uint64_t planning, granting, merging, publishing; /* of ingests that ranks share */
-    _Atomic uint64_t exchanging;                  /* what rank 0 itself waits for units and codes */
-    _Atomic uint64_t questions, questions_redone; /* shared; stripes that rank 0 did for another */
-    _Atomic uint64_t units;                       /* of ingests that other ranks have read */
+    _Atomic uint64_t exchanging;              /* what rank 0 itself waits for units and codes */
+    _Atomic uint64_t queries, queries_redone; /* shared; stripes that rank 0 did for another */
+    _Atomic uint64_t units;                   /* of ingests that other ranks have read */
 };
 
 /* Something under way: the head of what is known of it. */
@@ -47,9 +47,9 @@ struct sta_cluster {
     struct sta_waiting *waiting; /* rank 1 and more: for the end */
     uv_async_t *tell_stop;       /* rank 1 and more: wakes its main loop; NULL: none */
     uint64_t next_subject;
-    struct sta_task *questions, *ingests; /* rank 0: that are shared */
-    struct sta_task *work, *readings;     /* what a rank does of them, also rank 0 of ingests */
-    _Atomic unsigned working;             /* as many of all four; read without the lock by the transport */
+    struct sta_task *queries, *ingests; /* rank 0: that are shared */
+    struct sta_task *work, *readings;   /* what a rank does of them, also rank 0 of ingests */
+    _Atomic unsigned working;           /* as many of all four; read without the lock by the transport */
     struct sta_store
         *store; /* attached: parts are written by it, and other ranks read by it; NULL: not yet */
     bool store_is_ready;
@@ -75,19 +75,19 @@ struct sta_task *sta_task_find(struct sta_task *list, uint64_t subject);
 void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message);
 void sta_members_beat(void *cluster);
 /** Rank 0: the state of a stripe has come. */
-void sta_questions_arrived(struct sta_cluster *cluster, struct sta_message *message);
-/** Other ranks: a question has come, or nobody waits for one any more. */
+void sta_queries_arrived(struct sta_cluster *cluster, struct sta_message *message);
+/** Other ranks: a query has come, or nobody waits for one any more. */
 void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message);
 void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject);
 /** Cancels all work and waits for its end.  Context: main thread. */
 void sta_work_end_all(struct sta_cluster *cluster);
 
 struct sta_shared;
-struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *question,
-                                     const struct sta_budget *budget);
-int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
-                       struct sta_cursor *state, struct sta_error *err);
-void sta_questions_end(struct sta_shared *shared);
+struct sta_shared *sta_queries_ask(void *context, const struct sta_buffer *query,
+                                   const struct sta_budget *budget);
+int sta_queries_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
+                     struct sta_cursor *state, struct sta_error *err);
+void sta_queries_end(struct sta_shared *shared);
 
 int sta_cluster_read(void *context, const struct sta_shared_reading *reading, struct sta_error *err);
 /** Rank 0: before and after that it worked alone. */

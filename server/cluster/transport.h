@@ -14,12 +14,12 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
-/* X(NAME): what a message is; members.c, questions.c and desk.c say what its bytes are. */
+/* X(NAME): what a message is; members.c, queries.c and desk.c say what its bytes are. */
 #define STA_MESSAGE_LIST(X)                                                                                  \
     X(BEAT)         /* both ways: still here */                                                              \
     X(STOP)         /* from rank 0: leave the job; to rank 0: the system asks this rank to end */            \
-    X(QUESTION)     /* from rank 0: work on your stripe */                                                   \
-    X(CANCEL)       /* from rank 0: nobody waits for this question or ingest any more */                     \
+    X(QUERY)        /* from rank 0: work on your stripe */                                                   \
+    X(CANCEL)       /* from rank 0: nobody waits for this query or ingest any more */                        \
     X(PARTIAL)      /* to rank 0: the state of a stripe, or why there is none */                             \
     X(INGEST)       /* from rank 0: read files with me */                                                    \
     X(UNIT_WANTED)  /* to rank 0: which ones? */                                                             \
@@ -42,7 +42,7 @@ struct sta_message {
     struct sta_message_head { /* as it travels, with the bytes behind it */
         uint32_t kind;        /* enum sta_message_kind */
         uint32_t reserved;
-        uint64_t subject; /* number of the question or ingest that it is about */
+        uint64_t subject; /* number of the query or ingest that it is about */
         uint64_t size;    /* of the bytes */
     } head;
     unsigned char bytes[];

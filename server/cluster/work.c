@@ -1,4 +1,4 @@
-/* Ranks 1 and more: a thread for each question that rank 0 sends, as many as it works on at the same time. */
+/* Ranks 1 and more: a thread for each query that rank 0 sends, as many as it works on at the same time. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 struct sta_work {
     struct sta_task task;
     struct sta_cluster *cluster;
-    struct sta_message *question;
+    struct sta_message *query;
     _Atomic bool cancel;
 };
 
-/* ---- what a question may name */
+/* ---- what a query may name */
 
 int sta_work_attach_store(struct sta_cluster *cluster, struct sta_error *err)
 {
@@ -33,7 +33,7 @@ int sta_work_attach_store(struct sta_cluster *cluster, struct sta_error *err)
     return status;
 }
 
-/* The next question is mostly about the same trace: its version stays open, and its columns decoded. */
+/* The next query is mostly about the same trace: its version stays open, and its columns decoded. */
 static void keep_open(struct sta_cluster *cluster, struct sta_snapshot *snapshot)
 {
     struct sta_snapshot *leaving = NULL;
@@ -104,9 +104,9 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
     const struct sta_stripe stripe = {sta_cluster_rank(work->cluster), sta_cluster_size(work->cluster),
                                       options->stripe};
     const struct sta_share_host host = {work->cluster, open_snapshot, find_presets, options->spill};
-    struct sta_cursor question = sta_message_cursor(work->question);
+    struct sta_cursor query = sta_message_cursor(work->query);
     struct sta_account account;
-    const uint64_t left = sta_get_u64(&question), memory = sta_get_u64(&question);
+    const uint64_t left = sta_get_u64(&query), memory = sta_get_u64(&query);
     sta_account_init(&account, memory, "query_memory", options->account);
     const struct sta_budget budget = {.workers = options->workers,
                                       .memory = memory,
@@ -115,7 +115,7 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
                                       .deadline_ns = left == UINT64_MAX ? 0 : uv_hrtime() + left,
                                       .spill_folder = options->spill};
     state->limit = STA_MIN(memory, STA_MESSAGE_MOST);
-    int status = sta_share_work(&host, &question, &stripe, &budget, state, err);
+    int status = sta_share_work(&host, &query, &stripe, &budget, state, err);
     if (status == STA_OK)
         status = sta_account_failure(&account, err);
     sta_account_close(&account);
@@ -136,7 +136,7 @@ static struct sta_message *answer_of(struct sta_work *work)
         sta_put_u32(&bytes, (uint32_t)status);
         sta_put_block(&bytes, err.text, strlen(err.text));
     }
-    struct sta_message *answer = sta_message_end(&bytes, STA_MESSAGE_PARTIAL, work->question->head.subject);
+    struct sta_message *answer = sta_message_end(&bytes, STA_MESSAGE_PARTIAL, work->query->head.subject);
     sta_buffer_fini(&bytes);
     return answer;
 }
@@ -147,10 +147,10 @@ static void *work_main(void *argument)
     struct sta_cluster *cluster = work->cluster;
     struct sta_message *answer = answer_of(work);
     if (answer == NULL)
-        sta_transport_abort("there is no memory for the answer to a question");
+        sta_transport_abort("there is no memory for the answer to a query");
     sta_transport_send(cluster->transport, 0, answer);
     sta_task_end(cluster, &cluster->work, &work->task);
-    free(work->question);
+    free(work->query);
     free(work);
     return NULL;
 }
@@ -170,7 +170,7 @@ void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message)
 {
     struct sta_work *work = sta_alloc(sizeof *work);
     work->cluster = cluster;
-    work->question = message;
+    work->query = message;
     sta_task_begin(cluster, &cluster->work, &work->task, message->head.subject);
     sta_work_start_thread(work_main, work);
 }

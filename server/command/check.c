@@ -209,7 +209,7 @@ static int ask(struct check *check, const char *store, struct sta_findings_resul
                                           .memory = check->settings.memory,
                                           .account = &check->memory,
                                           .spill_folder = store};
-        const struct sta_overlap_question question = {
+        const struct sta_overlap_query query = {
             .snapshot = snapshot, .presets = check->presets, .trace_preset = name, .request = request};
         sta_document_append(&memory, request, "preset", sta_document_text(&memory, name, strlen(name)));
         if (check->request.goal > 0) {
@@ -217,7 +217,7 @@ static int ask(struct check *check, const char *store, struct sta_findings_resul
             goal->number = check->request.goal;
             sta_document_append(&memory, request, "goal", goal);
         }
-        status = sta_findings_run(&question, &budget, findings, err);
+        status = sta_findings_run(&query, &budget, findings, err);
     }
     if (snapshot != NULL)
         sta_snapshot_release(snapshot);

@@ -92,7 +92,7 @@ void sta_put_parameter(struct sta_buffer *call, const char *name, const char *va
 
 /* ---- one request */
 
-struct asked {
+struct request {
     sta_response_sink sink;
     void *context;
     struct sta_buffer problem;
@@ -100,14 +100,14 @@ struct asked {
 
 static size_t take_bytes(char *bytes, size_t one, size_t count, void *context)
 {
-    struct asked *asked = context;
+    struct request *request = context;
     long status = 0;
     size_t size = one * count;
     curl_easy_getinfo(daemon_asked.curl, CURLINFO_RESPONSE_CODE, &status);
     if (status < 400)
-        return asked->sink(asked->context, bytes, size) ? size : 0;
-    if (asked->problem.size < PROBLEM_BYTES)
-        sta_put(&asked->problem, bytes, STA_MIN(size, PROBLEM_BYTES - asked->problem.size));
+        return request->sink(request->context, bytes, size) ? size : 0;
+    if (request->problem.size < PROBLEM_BYTES)
+        sta_put(&request->problem, bytes, STA_MIN(size, PROBLEM_BYTES - request->problem.size));
     return size;
 }
 
@@ -153,7 +153,7 @@ static struct curl_slist *make_headers(bool has_body)
 }
 
 /* What became of a transfer. */
-static int finish(CURLcode result, const char *reason, struct asked *asked)
+static int finish(CURLcode result, const char *reason, struct request *request)
 {
     long status = 0;
     curl_easy_getinfo(daemon_asked.curl, CURLINFO_RESPONSE_CODE, &status);
@@ -165,7 +165,7 @@ static int finish(CURLcode result, const char *reason, struct asked *asked)
             daemon_asked.socket != NULL ? daemon_asked.socket : daemon_asked.base, reason);
     if (result != CURLE_OK)
         return sta_command_fail(STA_EXIT_DAEMON, "the answer broke off: %s", reason);
-    return status >= 400 ? refuse(status, &asked->problem) : 0;
+    return status >= 400 ? refuse(status, &request->problem) : 0;
 }
 
 int sta_daemon_ask(const char *method, const char *call, const char *body, sta_response_sink sink,
@@ -173,10 +173,10 @@ int sta_daemon_ask(const char *method, const char *call, const char *body, sta_r
 {
     CURL *curl = daemon_asked.curl;
     char reason[CURL_ERROR_SIZE] = "";
-    struct asked asked = {.sink = sink, .context = context};
+    struct request request = {.sink = sink, .context = context};
     char *url = sta_sprintf("%s/api/v1/%s", daemon_asked.base, call);
     struct curl_slist *headers = make_headers(body != NULL);
-    sta_buffer_init(&asked.problem);
+    sta_buffer_init(&request.problem);
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
@@ -185,7 +185,7 @@ int sta_daemon_ask(const char *method, const char *call, const char *body, sta_r
     curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 262144L);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &asked);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &request);
     if (daemon_asked.socket != NULL)
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, daemon_asked.socket);
     if (body != NULL) {
@@ -193,9 +193,9 @@ int sta_daemon_ask(const char *method, const char *call, const char *body, sta_r
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     }
     CURLcode result = curl_easy_perform(curl);
-    int code = finish(result, *reason ? reason : curl_easy_strerror(result), &asked);
+    int code = finish(result, *reason ? reason : curl_easy_strerror(result), &request);
     curl_slist_free_all(headers);
-    sta_buffer_fini(&asked.problem);
+    sta_buffer_fini(&request.problem);
     free(url);
     return code;
 }

@@ -11,7 +11,7 @@ static const char WHAT[] = "the table by seconds";
 
 /* The columns: names of workers by text.  Workers of the same name share one, as in the original. */
 struct balance {
-    struct dasf_asked *asked;
+    struct dasf_request *request;
     struct sta_text *names;
     size_t name_count;
     uint32_t *column_of; /* by worker */
@@ -26,21 +26,21 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The whole second of a record, towards zero, on the clock of all. */
-static int64_t second_of(const struct dasf_asked *asked, const struct dasf_holding *holding)
+static int64_t second_of(const struct dasf_request *request, const struct dasf_holding *holding)
 {
-    int64_t offset = asked->offsets[asked->dasf->workers[holding->worker].host];
+    int64_t offset = request->offsets[request->dasf->workers[holding->worker].host];
     return (int64_t)(holding->timestamp + (double)offset / 1e9);
 }
 
 static bool counts(const struct balance *balance, const struct dasf_holding *holding)
 {
-    return balance->asked->dasf->workers[holding->worker].name.length > 0 &&
-           dasf_is_chosen(balance->asked, holding->position);
+    return balance->request->dasf->workers[holding->worker].name.length > 0 &&
+           dasf_is_chosen(balance->request, holding->position);
 }
 
 static void name_columns(struct balance *balance)
 {
-    const struct sta_dasf *dasf = balance->asked->dasf;
+    const struct sta_dasf *dasf = balance->request->dasf;
     uint8_t *used = sta_alloc_array((size_t)dasf->worker_count + 1, 1);
     for (size_t i = 0; i < dasf->holding_count; i++)
         used[dasf->holdings[i].worker] |= counts(balance, &dasf->holdings[i]);
@@ -68,16 +68,16 @@ static void name_columns(struct balance *balance)
 
 static int list_seconds(struct balance *balance, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = balance->asked->dasf;
-    struct sta_account *account = balance->asked->budget->account;
+    const struct sta_dasf *dasf = balance->request->dasf;
+    struct sta_account *account = balance->request->budget->account;
     size_t count = 0, kept = 0;
     uint64_t *values = sta_account_alloc(account, 2 * dasf->holding_count + 2, sizeof *values, WHAT, err);
     if (values == NULL)
         return err->status;
     for (size_t i = 0; i < dasf->holding_count; i++)
         if (counts(balance, &dasf->holdings[i]))
-            values[count++] = (uint64_t)second_of(balance->asked, &dasf->holdings[i]) ^ UINT64_C(1) << 63;
-    int status = sta_radix_sort(values, values + count, count, 1, false, balance->asked->budget->cancel);
+            values[count++] = (uint64_t)second_of(balance->request, &dasf->holdings[i]) ^ UINT64_C(1) << 63;
+    int status = sta_radix_sort(values, values + count, count, 1, false, balance->request->budget->cancel);
     balance->seconds = (int64_t *)values;
     for (size_t i = 0; i < count && status == STA_OK; i++)
         if (i == 0 || values[i] != ((uint64_t)balance->seconds[kept - 1] ^ UINT64_C(1) << 63))
@@ -91,7 +91,7 @@ static int list_seconds(struct balance *balance, struct sta_error *err)
 static size_t row_of(const struct balance *balance, int64_t second)
 {
     size_t begin = 0, end = balance->second_count;
-    if (!balance->asked->question->compatible)
+    if (!balance->request->query->compatible)
         return (size_t)(second - balance->first);
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
@@ -106,16 +106,16 @@ static size_t row_of(const struct balance *balance, int64_t second)
 /* Exact has a row for each second: of clocks that are far apart these are many. */
 static int begin_table(struct balance *balance, struct sta_error *err)
 {
-    struct sta_table *table = balance->asked->table;
-    double rows = balance->asked->question->compatible ? (double)balance->second_count
-                                                       : (double)balance->last - (double)balance->first + 1;
-    int status = sta_budget_memory(balance->asked->budget, rows * (9.0 * (double)(balance->name_count + 1)),
+    struct sta_table *table = balance->request->table;
+    double rows = balance->request->query->compatible ? (double)balance->second_count
+                                                      : (double)balance->last - (double)balance->first + 1;
+    int status = sta_budget_memory(balance->request->budget, rows * (9.0 * (double)(balance->name_count + 1)),
                                    "a row for each second; offset= brings the clocks of hosts together", err);
     if (status != STA_OK)
         return status;
     sta_table_init(table, (size_t)rows);
-    sta_table_count_in(table, balance->asked->budget->account);
-    bool original = balance->asked->question->compatible;
+    sta_table_count_in(table, balance->request->budget->account);
+    bool original = balance->request->query->compatible;
     sta_table_add(table, original ? "Time Interval (seconds from begin)" : "second", STA_TYPE_INT,
                   original ? NULL : "s");
     for (size_t i = 0; i < balance->name_count; i++)
@@ -129,14 +129,14 @@ static int begin_table(struct balance *balance, struct sta_error *err)
 /* The last record of a second in the stream stands for it. */
 static int fill_cells(const struct balance *balance, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = balance->asked->dasf;
+    const struct sta_dasf *dasf = balance->request->dasf;
     for (size_t i = 0; i < dasf->holding_count; i++) {
         const struct dasf_holding *holding = &dasf->holdings[i];
-        if (sta_budget_check_step(balance->asked->budget, i, err) != STA_OK)
+        if (sta_budget_check_step(balance->request->budget, i, err) != STA_OK)
             return err->status;
         if (counts(balance, holding))
-            sta_table_set_int(&balance->asked->table->columns[1 + balance->column_of[holding->worker]],
-                              row_of(balance, second_of(balance->asked, holding)), holding->tasks);
+            sta_table_set_int(&balance->request->table->columns[1 + balance->column_of[holding->worker]],
+                              row_of(balance, second_of(balance->request, holding)), holding->tasks);
     }
     return STA_OK;
 }
@@ -144,23 +144,23 @@ static int fill_cells(const struct balance *balance, struct sta_error *err)
 /* A second without a record: exact repeats what the worker held; the original shows none. */
 static int fill_gaps(const struct balance *balance, struct sta_error *err)
 {
-    struct sta_table *table = balance->asked->table;
+    struct sta_table *table = balance->request->table;
     for (size_t i = 1; i < table->column_count; i++) {
         int64_t held = 0;
         for (size_t row = 0; row < table->rows; row++) {
-            if (sta_budget_check_step(balance->asked->budget, row, err) != STA_OK)
+            if (sta_budget_check_step(balance->request->budget, row, err) != STA_OK)
                 return err->status;
             if (table->columns[i].missing[row])
                 sta_table_set_int(&table->columns[i], row, held);
-            held = balance->asked->question->compatible ? 0 : table->columns[i].integers[row];
+            held = balance->request->query->compatible ? 0 : table->columns[i].integers[row];
         }
     }
     return STA_OK;
 }
 
-int dasf_task_balance(struct dasf_asked *asked, struct sta_error *err)
+int dasf_task_balance(struct dasf_request *request, struct sta_error *err)
 {
-    struct balance balance = {.asked = asked};
+    struct balance balance = {.request = request};
     name_columns(&balance);
     int status = list_seconds(&balance, err);
     if (status == STA_OK)
@@ -170,8 +170,9 @@ int dasf_task_balance(struct dasf_asked *asked, struct sta_error *err)
     if (status == STA_OK)
         status = fill_gaps(&balance, err);
     if (status == STA_OK)
-        sta_facts_number(asked->facts, "time_start", "s", dasf_from_start(asked, balance.first * 1000000000));
-    sta_account_free(asked->budget->account, balance.seconds);
+        sta_facts_number(request->facts, "time_start", "s",
+                         dasf_from_start(request, balance.first * 1000000000));
+    sta_account_free(request->budget->account, balance.seconds);
     free(balance.names);
     free(balance.column_of);
     return status;
@@ -186,7 +187,7 @@ struct bin {
 };
 
 struct bins {
-    struct dasf_asked *asked;
+    struct dasf_request *request;
     struct sta_word_pair *samples; /* host and bin, place in the stream; sorted */
     size_t sample_count;
     int64_t width, origin; /* ns */
@@ -194,35 +195,35 @@ struct bins {
 
 #define BIN_BITS 40 /* of a sample's word; the host is above them */
 
-static int64_t time_of(const struct dasf_asked *asked, const struct dasf_sample *sample)
+static int64_t time_of(const struct dasf_request *request, const struct dasf_sample *sample)
 {
-    return (int64_t)rint(sample->timestamp * 1e9) + asked->offsets[sample->host];
+    return (int64_t)rint(sample->timestamp * 1e9) + request->offsets[sample->host];
 }
 
 static int sort_into_bins(struct bins *bins, struct sta_error *err)
 {
-    const struct dasf_asked *asked = bins->asked;
-    const struct sta_dasf *dasf = asked->dasf;
-    int64_t origin = dasf_origin(asked);
+    const struct dasf_request *request = bins->request;
+    const struct sta_dasf *dasf = request->dasf;
+    int64_t origin = dasf_origin(request);
     for (size_t i = 0; i < dasf->sample_count; i++)
-        if (dasf_is_chosen(asked, dasf->samples[i].position))
-            origin = STA_MIN(origin, time_of(asked, &dasf->samples[i]));
-    bins->origin = dasf_origin(asked);
+        if (dasf_is_chosen(request, dasf->samples[i].position))
+            origin = STA_MIN(origin, time_of(request, &dasf->samples[i]));
+    bins->origin = dasf_origin(request);
     int64_t before = (bins->origin - origin + bins->width - 1) / bins->width; /* bins before the first task */
-    bins->samples = sta_account_alloc(asked->budget->account, 2 * dasf->sample_count + 2,
+    bins->samples = sta_account_alloc(request->budget->account, 2 * dasf->sample_count + 2,
                                       sizeof *bins->samples, WHAT, err);
     if (bins->samples == NULL)
         return err->status;
     for (size_t i = 0; i < dasf->sample_count; i++) {
         const struct dasf_sample *sample = &dasf->samples[i];
-        int64_t bin = (time_of(asked, sample) - bins->origin + before * bins->width) / bins->width;
-        if (dasf_is_chosen(asked, sample->position))
+        int64_t bin = (time_of(request, sample) - bins->origin + before * bins->width) / bins->width;
+        if (dasf_is_chosen(request, sample->position))
             bins->samples[bins->sample_count++] =
                 (struct sta_word_pair){(uint64_t)sample->host << BIN_BITS | (uint64_t)bin, i};
     }
     bins->origin -= before * bins->width;
     int status = sta_radix_sort_pairs(bins->samples, bins->samples + bins->sample_count, bins->sample_count,
-                                      asked->budget->cancel);
+                                      request->budget->cancel);
     return status == STA_OK ? STA_OK : sta_radix_failed(status, "samples", bins->sample_count, err);
 }
 
@@ -230,7 +231,7 @@ static struct bin add_up(const struct bins *bins, size_t from, size_t to)
 {
     struct bin bin = {.count = to - from};
     for (size_t i = from; i < to; i++) {
-        const struct dasf_sample *sample = &bins->asked->dasf->samples[bins->samples[i].minor];
+        const struct dasf_sample *sample = &bins->request->dasf->samples[bins->samples[i].minor];
         if (!isnan(sample->utilization) && !isnan(sample->memory)) {
             bin.gpu_count++;
             bin.utilization += sample->utilization;
@@ -255,13 +256,13 @@ static size_t end_of_bin(const struct bins *bins, size_t from)
 
 static void fill_bin(const struct bins *bins, size_t row, size_t from, size_t to)
 {
-    struct sta_table *table = bins->asked->table;
+    struct sta_table *table = bins->request->table;
     struct bin bin = add_up(bins, from, to);
     uint64_t major = bins->samples[from].major;
     int64_t number = (int64_t)(major & ((UINT64_C(1) << BIN_BITS) - 1));
     int64_t begin = bins->origin + number * bins->width;
-    dasf_set_text(table, &table->columns[0], row, bins->asked->dasf->hosts[major >> BIN_BITS]);
-    sta_table_set_number(&table->columns[1], row, dasf_from_start(bins->asked, begin));
+    dasf_set_text(table, &table->columns[0], row, bins->request->dasf->hosts[major >> BIN_BITS]);
+    sta_table_set_number(&table->columns[1], row, dasf_from_start(bins->request, begin));
     sta_table_set_int(&table->columns[2], row, (int64_t)bin.count);
     if (bin.gpu_count > 0) {
         sta_table_set_number(&table->columns[3], row, bin.utilization / (double)bin.gpu_count);
@@ -272,26 +273,26 @@ static void fill_bin(const struct bins *bins, size_t row, size_t from, size_t to
         sta_table_set_number(&table->columns[6], row, bin.cpu / (double)bin.cpu_count);
 }
 
-int dasf_resources(struct dasf_asked *asked, struct sta_error *err)
+int dasf_resources(struct dasf_request *request, struct sta_error *err)
 {
-    struct bins bins = {.asked = asked, .width = asked->question->granularity_us * 1000};
+    struct bins bins = {.request = request, .width = request->query->granularity_us * 1000};
     size_t rows = 0, row = 0;
     int status = sort_into_bins(&bins, err);
     for (size_t at = 0; at < bins.sample_count && status == STA_OK; at = end_of_bin(&bins, at))
         rows++;
     if (status == STA_OK) {
-        sta_table_init(asked->table, rows);
-        sta_table_count_in(asked->table, asked->budget->account);
-        sta_table_add(asked->table, "host", STA_TYPE_TEXT, NULL);
-        sta_table_add(asked->table, "time_start", STA_TYPE_FLOAT, "s");
-        sta_table_add(asked->table, "samples", STA_TYPE_INT, NULL);
-        sta_table_add(asked->table, "gpu_utilization", STA_TYPE_FLOAT, NULL);
-        sta_table_add(asked->table, "gpu_memory", STA_TYPE_FLOAT, "B");
-        sta_table_add(asked->table, "gpu_memory_max", STA_TYPE_FLOAT, "B");
-        sta_table_add(asked->table, "cpu", STA_TYPE_FLOAT, NULL);
+        sta_table_init(request->table, rows);
+        sta_table_count_in(request->table, request->budget->account);
+        sta_table_add(request->table, "host", STA_TYPE_TEXT, NULL);
+        sta_table_add(request->table, "time_start", STA_TYPE_FLOAT, "s");
+        sta_table_add(request->table, "samples", STA_TYPE_INT, NULL);
+        sta_table_add(request->table, "gpu_utilization", STA_TYPE_FLOAT, NULL);
+        sta_table_add(request->table, "gpu_memory", STA_TYPE_FLOAT, "B");
+        sta_table_add(request->table, "gpu_memory_max", STA_TYPE_FLOAT, "B");
+        sta_table_add(request->table, "cpu", STA_TYPE_FLOAT, NULL);
         for (size_t at = 0; at < bins.sample_count; at = end_of_bin(&bins, at))
             fill_bin(&bins, row++, at, end_of_bin(&bins, at));
     }
-    sta_account_free(asked->budget->account, bins.samples);
+    sta_account_free(request->budget->account, bins.samples);
     return status;
 }

@@ -20,7 +20,7 @@ struct group {
 };
 
 struct grouping {
-    struct dasf_asked *asked;
+    struct dasf_request *request;
     bool by_key;
     struct sta_word_pair *tasks; /* worker and group, place among the tasks; sorted */
     size_t task_count;
@@ -33,17 +33,17 @@ struct grouping {
 
 static const struct dasf_task *task_at(const struct grouping *grouping, const struct group *group, size_t i)
 {
-    return &grouping->asked->dasf->tasks[grouping->tasks[group->first + i].minor];
+    return &grouping->request->dasf->tasks[grouping->tasks[group->first + i].minor];
 }
 
 static const struct dasf_task *first_task(const struct grouping *grouping, const struct group *group)
 {
-    return &grouping->asked->dasf->tasks[group->task];
+    return &grouping->request->dasf->tasks[group->task];
 }
 
 static void grouping_fini(struct grouping *grouping)
 {
-    struct sta_account *account = grouping->asked->budget->account;
+    struct sta_account *account = grouping->request->budget->account;
     sta_account_free(account, grouping->tasks);
     sta_account_free(account, grouping->scratch);
     sta_account_free(account, grouping->groups);
@@ -54,9 +54,9 @@ static void grouping_fini(struct grouping *grouping)
 
 static int sort_tasks(struct grouping *grouping, struct sta_error *err)
 {
-    const struct dasf_asked *asked = grouping->asked;
-    const struct sta_dasf *dasf = asked->dasf;
-    struct sta_account *account = asked->budget->account;
+    const struct dasf_request *request = grouping->request;
+    const struct sta_dasf *dasf = request->dasf;
+    struct sta_account *account = request->budget->account;
     grouping->tasks = sta_account_alloc(account, dasf->task_count + 1, sizeof *grouping->tasks, WHAT, err);
     grouping->scratch = grouping->tasks ? sta_account_alloc(account, dasf->task_count + 1,
                                                             sizeof *grouping->scratch, WHAT, err)
@@ -64,23 +64,23 @@ static int sort_tasks(struct grouping *grouping, struct sta_error *err)
     if (grouping->scratch == NULL)
         return err->status;
     for (size_t i = 0; i < dasf->task_count; i++) {
-        if (sta_budget_check_step(asked->budget, i, err) != STA_OK)
+        if (sta_budget_check_step(request->budget, i, err) != STA_OK)
             return err->status;
         const struct dasf_task *task = &dasf->tasks[i];
         uint64_t group = grouping->by_key ? task->key : task->name;
-        if (dasf_is_chosen(asked, task->position))
+        if (dasf_is_chosen(request, task->position))
             grouping->tasks[grouping->task_count++] =
                 (struct sta_word_pair){(uint64_t)task->worker << 32 | group, i};
     }
-    return dasf_sort_pairs(asked, grouping->tasks, grouping->scratch, grouping->task_count, "tasks", err);
+    return dasf_sort_pairs(request, grouping->tasks, grouping->scratch, grouping->task_count, "tasks", err);
 }
 
 /* Where each worker first appears. */
 static int find_workers(const struct grouping *grouping, uint32_t **appears, struct sta_error *err)
 {
-    const struct dasf_asked *asked = grouping->asked;
-    size_t size = ((size_t)asked->dasf->worker_count + 1) * sizeof **appears;
-    *appears = sta_account_alloc(asked->budget->account, 1, size, WHAT, err);
+    const struct dasf_request *request = grouping->request;
+    size_t size = ((size_t)request->dasf->worker_count + 1) * sizeof **appears;
+    *appears = sta_account_alloc(request->budget->account, 1, size, WHAT, err);
     if (*appears == NULL)
         return err->status;
     memset(*appears, 0xff, size);
@@ -102,7 +102,7 @@ static size_t count_groups(const struct grouping *grouping)
 /* The groups as (appearance of the worker, of the group), with where their tasks begin. */
 static int order_groups(struct grouping *grouping, struct sta_error *err)
 {
-    struct sta_account *account = grouping->asked->budget->account;
+    struct sta_account *account = grouping->request->budget->account;
     uint32_t *appears;
     size_t count = count_groups(grouping), at = 0;
     grouping->groups = sta_account_calloc(account, count + 1, sizeof *grouping->groups, WHAT, err);
@@ -116,7 +116,7 @@ static int order_groups(struct grouping *grouping, struct sta_error *err)
                 (uint64_t)appears[grouping->tasks[i].major >> 32] << 32 | grouping->tasks[i].minor, i};
     sta_account_free(account, appears);
     grouping->group_count = count;
-    return dasf_sort_pairs(grouping->asked, grouping->order, grouping->scratch, count, "tasks", err);
+    return dasf_sort_pairs(grouping->request, grouping->order, grouping->scratch, count, "tasks", err);
 }
 
 static void measure_group(struct grouping *grouping, struct group *group, size_t first)
@@ -141,7 +141,7 @@ static int measure_groups(struct grouping *grouping, struct sta_error *err)
         if (worker != task_at(grouping, &grouping->groups[begin], 0)->worker)
             begin = i;
         group->total = (i == begin ? 0.0 : group[-1].total) + group->duration;
-        if (sta_budget_check_work(grouping->asked->budget, &work, group->count, err) != STA_OK)
+        if (sta_budget_check_work(grouping->request->budget, &work, group->count, err) != STA_OK)
             return err->status;
     }
     for (size_t i = grouping->group_count; i-- > 0;) {
@@ -150,7 +150,7 @@ static int measure_groups(struct grouping *grouping, struct sta_error *err)
                     task_at(grouping, group + 1, 0)->worker != task_at(grouping, group, 0)->worker;
         group->total = last ? group->total : group[1].total;
         group->percent = group->duration / group->total * 100; /* NAN when it did nothing */
-        if (sta_budget_check_step(grouping->asked->budget, i, err) != STA_OK)
+        if (sta_budget_check_step(grouping->request->budget, i, err) != STA_OK)
             return err->status;
     }
     return STA_OK;
@@ -159,9 +159,9 @@ static int measure_groups(struct grouping *grouping, struct sta_error *err)
 /* The original divides by the time of each worker. */
 static int check_totals(const struct grouping *grouping, struct sta_error *err)
 {
-    for (size_t i = 0; i < grouping->group_count && grouping->asked->question->compatible; i++)
+    for (size_t i = 0; i < grouping->group_count && grouping->request->query->compatible; i++)
         if (grouping->groups[i].total == 0) {
-            const struct sta_dasf *dasf = grouping->asked->dasf;
+            const struct sta_dasf *dasf = grouping->request->dasf;
             uint32_t worker = task_at(grouping, &grouping->groups[i], 0)->worker;
             return sta_fail(err, STA_ELIMIT,
                             "the original has no such table: the tasks of worker %s took no time in all, by "
@@ -175,7 +175,7 @@ static int sort_by_duration(struct grouping *grouping, struct sta_error *err)
 {
     for (size_t i = 0; i < grouping->group_count; i++)
         grouping->order[i] = (struct sta_word_pair){~dasf_ordered_bits(grouping->groups[i].duration), i};
-    return dasf_sort_pairs(grouping->asked, grouping->order, grouping->scratch, grouping->group_count,
+    return dasf_sort_pairs(grouping->request, grouping->order, grouping->scratch, grouping->group_count,
                            "tasks", err);
 }
 
@@ -212,21 +212,22 @@ static void fetch_ahead(const struct grouping *grouping, size_t row)
 static void add_column(const struct grouping *grouping, const char *exact, const char *compatible,
                        enum sta_type type, const char *unit)
 {
-    bool original = grouping->asked->question->compatible;
-    (void)sta_table_add(grouping->asked->table, original ? compatible : exact, type, original ? NULL : unit);
+    bool original = grouping->request->query->compatible;
+    (void)sta_table_add(grouping->request->table, original ? compatible : exact, type,
+                        original ? NULL : unit);
 }
 
 /* The columns that both tables have; under compatible there is none of the worker's name. */
 static void add_columns(struct grouping *grouping)
 {
-    const struct dasf_asked *asked = grouping->asked;
-    sta_table_init(asked->table, grouping->group_count);
-    sta_table_count_in(asked->table, asked->budget->account);
+    const struct dasf_request *request = grouping->request;
+    sta_table_init(request->table, grouping->group_count);
+    sta_table_count_in(request->table, request->budget->account);
     add_column(grouping, "host", "Host", STA_TYPE_TEXT, NULL);
     add_column(grouping, "gpu", "GPU", STA_TYPE_TEXT, NULL);
-    if (!asked->question->compatible)
-        (void)sta_table_add(asked->table, "worker", STA_TYPE_TEXT, NULL);
-    grouping->keys = asked->table->column_count;
+    if (!request->query->compatible)
+        (void)sta_table_add(request->table, "worker", STA_TYPE_TEXT, NULL);
+    grouping->keys = request->table->column_count;
     if (grouping->by_key)
         add_column(grouping, "key", "Task Key", STA_TYPE_TEXT, NULL);
     else
@@ -238,16 +239,16 @@ static void add_columns(struct grouping *grouping)
 /* Fills these of one row.  Return: the column behind them. */
 static struct sta_table_column *fill_columns(const struct grouping *grouping, size_t row)
 {
-    const struct dasf_asked *asked = grouping->asked;
-    const struct sta_dasf *dasf = asked->dasf;
+    const struct dasf_request *request = grouping->request;
+    const struct sta_dasf *dasf = request->dasf;
     const struct group *group = row_group(grouping, row);
     const struct dasf_task *task = first_task(grouping, group);
     const struct dasf_worker *worker = &dasf->workers[task->worker];
-    struct sta_table_column *column = asked->table->columns;
+    struct sta_table_column *column = request->table->columns;
     fetch_ahead(grouping, row);
     dasf_lend_text(column++, row, dasf->hosts[worker->host]);
     dasf_lend_text(column++, row, worker->gpu);
-    if (!asked->question->compatible)
+    if (!request->query->compatible)
         dasf_lend_text(column++, row, worker->name);
     if (!grouping->by_key && task->name != STA_NO_CODE)
         dasf_lend_text(
@@ -260,10 +261,10 @@ static struct sta_table_column *fill_columns(const struct grouping *grouping, si
 
 static void fill_task_row(const struct grouping *grouping, size_t row)
 {
-    const struct sta_dasf *dasf = grouping->asked->dasf;
+    const struct sta_dasf *dasf = grouping->request->dasf;
     struct sta_table_column *column = fill_columns(grouping, row);
     const int64_t size = dasf->tasks[dasf->last[row_group(grouping, row)->key]].size;
-    if (grouping->asked->question->compatible)
+    if (grouping->request->query->compatible)
         sta_table_set_number(column, row, (double)size / 1e6);
     else
         sta_table_set_int(column, row, size);
@@ -273,25 +274,25 @@ static void fill_task_row(const struct grouping *grouping, size_t row)
 static void fill_task_rows(const void *context, size_t first, size_t end)
 {
     const struct grouping *grouping = context;
-    struct sta_table_column *keys = &grouping->asked->table->columns[grouping->keys];
+    struct sta_table_column *keys = &grouping->request->table->columns[grouping->keys];
     for (size_t row = first; row < end; row++) {
         if (row + AHEAD < end)
             __builtin_prefetch(row_group(grouping, row + AHEAD));
-        dasf_lend_text(keys, row, dasf_node_text(grouping->asked->dasf, row_group(grouping, row)->key));
+        dasf_lend_text(keys, row, dasf_node_text(grouping->request->dasf, row_group(grouping, row)->key));
     }
     for (size_t row = first; row < end; row++)
         fill_task_row(grouping, row);
 }
 
-int dasf_task_bottleneck(struct dasf_asked *asked, struct sta_error *err)
+int dasf_task_bottleneck(struct dasf_request *request, struct sta_error *err)
 {
-    struct grouping grouping = {.asked = asked, .by_key = true};
+    struct grouping grouping = {.request = request, .by_key = true};
     int status = make_groups(&grouping, err);
     if (status == STA_OK) {
         add_columns(&grouping);
         add_column(&grouping, "size", "Memory usage (Mb)",
-                   asked->question->compatible ? STA_TYPE_FLOAT : STA_TYPE_INT, "B");
-        status = dasf_fill_rows(asked, fill_task_rows, &grouping, err);
+                   request->query->compatible ? STA_TYPE_FLOAT : STA_TYPE_INT, "B");
+        status = dasf_fill_rows(request, fill_task_rows, &grouping, err);
     }
     grouping_fini(&grouping);
     return status;
@@ -303,10 +304,10 @@ int dasf_task_bottleneck(struct dasf_asked *asked, struct sta_error *err)
 static struct sta_table_column *fill_means(const struct grouping *grouping, const struct dasf_means *means,
                                            size_t row, struct sta_table_column *column)
 {
-    const struct dasf_asked *asked = grouping->asked;
-    const bool original = asked->question->compatible;
+    const struct dasf_request *request = grouping->request;
+    const bool original = request->query->compatible;
     const struct dasf_mean *mean =
-        dasf_find_mean(asked, means, first_task(grouping, row_group(grouping, row)));
+        dasf_find_mean(request, means, first_task(grouping, row_group(grouping, row)));
     const double memory = mean ? mean->memory / (double)mean->count : 0;
     sta_table_set_number(column++, row, mean ? mean->utilization / (double)mean->count : 0);
     sta_table_set_number(column++, row, original ? memory / 1e9 : memory);
@@ -326,16 +327,16 @@ bool dasf_throughput(const struct sta_dasf *dasf, uint32_t node, double *rate)
 static struct sta_table_column *fill_graph(const struct grouping *grouping, size_t row,
                                            struct sta_table_column *column)
 {
-    const struct dasf_asked *asked = grouping->asked;
-    const double unit = asked->question->compatible ? 1e6 : 1;
+    const struct dasf_request *request = grouping->request;
+    const double unit = request->query->compatible ? 1e6 : 1;
     const struct group *group = row_group(grouping, row);
     __int128 sizes = 0;
     double rates = 0, rate;
     size_t count = 0;
     for (size_t i = 0; i < group->count; i++) {
         const uint32_t key = task_at(grouping, group, i)->key;
-        sizes += asked->dasf->input_size[key];
-        if (dasf_throughput(asked->dasf, key, &rate)) {
+        sizes += request->dasf->input_size[key];
+        if (dasf_throughput(request->dasf, key, &rate)) {
             rates += rate;
             count++;
         }
@@ -356,8 +357,8 @@ static void add_function_columns(struct grouping *grouping)
     add_columns(grouping);
     add_column(grouping, "gpu_utilization", "Mean GPU Utilization (%)", STA_TYPE_FLOAT, NULL);
     add_column(grouping, "gpu_memory", "Mean GPU Memory Used (GB)", STA_TYPE_FLOAT, "B");
-    if (!grouping->asked->question->compatible) /* 0: the means are of none */
-        (void)sta_table_add(grouping->asked->table, "gpu_samples", STA_TYPE_INT, NULL);
+    if (!grouping->request->query->compatible) /* 0: the means are of none */
+        (void)sta_table_add(grouping->request->table, "gpu_samples", STA_TYPE_INT, NULL);
     add_column(grouping, "mean_size", "Mean Data Size (MB)", STA_TYPE_FLOAT, "B");
     add_column(grouping, "mean_throughput", "Mean Throughput (MB/s)", STA_TYPE_FLOAT, "B/s");
     add_column(grouping, "tasks", "Num Tasks (chunks)", STA_TYPE_INT, NULL);
@@ -381,10 +382,10 @@ static void fill_function_rows(const void *context, size_t first, size_t end)
         fill_function_row(context, row);
 }
 
-int dasf_check_durations(const struct dasf_asked *asked, struct sta_error *err)
+int dasf_check_durations(const struct dasf_request *request, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = asked->dasf;
-    for (uint32_t i = 0; i < dasf->mention_count && asked->question->compatible; i++) {
+    const struct sta_dasf *dasf = request->dasf;
+    for (uint32_t i = 0; i < dasf->mention_count && request->query->compatible; i++) {
         uint32_t last = dasf->last[dasf->mentioned[i]];
         if (last != DASF_NEVER && dasf->tasks[last].duration == 0)
             return sta_fail(err, STA_ELIMIT,
@@ -406,23 +407,23 @@ static int make_part(void *context, unsigned worker, size_t part, struct sta_err
     const struct parts *parts = context;
     (void)worker;
     return part == 0 ? make_groups(parts->grouping, err)
-                     : dasf_make_means(parts->grouping->asked, parts->means, err);
+                     : dasf_make_means(parts->grouping->request, parts->means, err);
 }
 
-int dasf_function_bottleneck(struct dasf_asked *asked, struct sta_error *err)
+int dasf_function_bottleneck(struct dasf_request *request, struct sta_error *err)
 {
-    struct grouping grouping = {.asked = asked};
+    struct grouping grouping = {.request = request};
     struct dasf_means means = {0};
     struct parts parts = {&grouping, &means};
-    int status = dasf_check_durations(asked, err);
+    int status = dasf_check_durations(request, err);
     if (status == STA_OK)
-        status = sta_tasks_run(asked->budget, 2, make_part, &parts, err);
+        status = sta_tasks_run(request->budget, 2, make_part, &parts, err);
     if (status == STA_OK) {
         const struct function_table functions = {&grouping, &means};
         add_function_columns(&grouping);
-        status = dasf_fill_rows(asked, fill_function_rows, &functions, err);
+        status = dasf_fill_rows(request, fill_function_rows, &functions, err);
     }
-    sta_account_free(asked->budget->account, means.items);
+    sta_account_free(request->budget->account, means.items);
     grouping_fini(&grouping);
     return status;
 }

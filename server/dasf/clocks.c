@@ -14,7 +14,7 @@
 static const char WHAT[] = "the clocks of all pairs of hosts";
 
 struct clocks {
-    const struct dasf_asked *asked;
+    const struct dasf_request *request;
     uint32_t hosts;
     int64_t *slack;      /* from host a to b: at most so much may offset(a) exceed offset(b), ns; or NONE */
     int64_t *low, *high; /* by host, against the first */
@@ -28,9 +28,9 @@ static int64_t *slack_between(const struct clocks *clocks, uint32_t a, uint32_t 
 
 static void bound_edge(struct clocks *clocks, const struct dasf_task *input, const struct dasf_task *task)
 {
-    const struct sta_dasf *dasf = clocks->asked->dasf;
+    const struct sta_dasf *dasf = clocks->request->dasf;
     uint32_t a = dasf->workers[input->worker].host, b = dasf->workers[task->worker].host;
-    int64_t slack = dasf_begin(clocks->asked, task) - dasf_end(clocks->asked, input);
+    int64_t slack = dasf_begin(clocks->request, task) - dasf_end(clocks->request, input);
     if (a == b)
         return;
     int64_t *least = slack_between(clocks, a, b);
@@ -41,12 +41,12 @@ static void bound_edge(struct clocks *clocks, const struct dasf_task *input, con
 
 static int bound_edges(struct clocks *clocks, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = clocks->asked->dasf;
+    const struct sta_dasf *dasf = clocks->request->dasf;
     int status = STA_OK;
     for (uint32_t to = 0; to < dasf->node_count && status == STA_OK; to++) {
-        status = sta_budget_check_step(clocks->asked->budget, to, err);
+        status = sta_budget_check_step(clocks->request->budget, to, err);
         for (uint32_t i = dasf->before.first[to]; i < dasf->before.first[to + 1]; i++)
-            if (dasf_node_ran(clocks->asked, to) && dasf_node_ran(clocks->asked, dasf->before.nodes[i]))
+            if (dasf_node_ran(clocks->request, to) && dasf_node_ran(clocks->request, dasf->before.nodes[i]))
                 bound_edge(clocks, &dasf->tasks[dasf->last[dasf->before.nodes[i]]],
                            &dasf->tasks[dasf->last[to]]);
     }
@@ -78,7 +78,7 @@ static int find_bounds(struct clocks *clocks, bool *met, struct sta_error *err)
     for (uint32_t i = 0; i < clocks->hosts; i++)
         clocks->high[i] = clocks->low[i] = i == 0 ? 0 : NONE;
     for (uint32_t i = 0; i <= clocks->hosts && shorter && status == STA_OK; i++) {
-        status = sta_budget_check(clocks->asked->budget, err);
+        status = sta_budget_check(clocks->request->budget, err);
         shorter = shorten(clocks, clocks->high, true);
         shorter |= shorten(clocks, clocks->low, false);
     }
@@ -96,10 +96,10 @@ static int64_t estimate(int64_t low, int64_t high)
 
 static void fill_host(const struct clocks *clocks, uint32_t host, bool met)
 {
-    struct sta_table *table = clocks->asked->table;
+    struct sta_table *table = clocks->request->table;
     int64_t low = clocks->low[host] < NONE ? -clocks->low[host] : -NONE, high = clocks->high[host];
-    dasf_set_text(table, &table->columns[0], host, clocks->asked->dasf->hosts[host]);
-    sta_table_set_number(&table->columns[1], host, dasf_seconds(clocks->asked->offsets[host]));
+    dasf_set_text(table, &table->columns[0], host, clocks->request->dasf->hosts[host]);
+    sta_table_set_number(&table->columns[1], host, dasf_seconds(clocks->request->offsets[host]));
     sta_table_set_int(&table->columns[2], host, (int64_t)clocks->violated[host]);
     if (met && low > -NONE)
         sta_table_set_number(&table->columns[3], host, dasf_seconds(low));
@@ -107,12 +107,12 @@ static void fill_host(const struct clocks *clocks, uint32_t host, bool met)
         sta_table_set_number(&table->columns[4], host, dasf_seconds(high));
     if (met)
         sta_table_set_number(&table->columns[5], host,
-                             dasf_seconds(clocks->asked->offsets[host] + estimate(low, high)));
+                             dasf_seconds(clocks->request->offsets[host] + estimate(low, high)));
 }
 
 static int fill_clocks(struct clocks *clocks, struct sta_error *err)
 {
-    struct sta_table *table = clocks->asked->table;
+    struct sta_table *table = clocks->request->table;
     bool met;
     for (size_t i = 0; i < (size_t)clocks->hosts * clocks->hosts; i++)
         clocks->slack[i] = NONE;
@@ -122,7 +122,7 @@ static int fill_clocks(struct clocks *clocks, struct sta_error *err)
     if (status != STA_OK)
         return status;
     sta_table_init(table, clocks->hosts);
-    sta_table_count_in(table, clocks->asked->budget->account);
+    sta_table_count_in(table, clocks->request->budget->account);
     sta_table_add(table, "host", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "offset", STA_TYPE_FLOAT, "s");
     sta_table_add(table, "contradicting_edges", STA_TYPE_INT, NULL);
@@ -134,12 +134,12 @@ static int fill_clocks(struct clocks *clocks, struct sta_error *err)
     return STA_OK;
 }
 
-int dasf_clocks(struct dasf_asked *asked, struct sta_error *err)
+int dasf_clocks(struct dasf_request *request, struct sta_error *err)
 {
-    struct sta_account *account = asked->budget->account;
-    size_t hosts = asked->dasf->host_count;
+    struct sta_account *account = request->budget->account;
+    size_t hosts = request->dasf->host_count;
     struct clocks clocks = {
-        .asked = asked,
+        .request = request,
         .hosts = (uint32_t)hosts,
         .slack = sta_account_alloc(account, hosts * hosts + 1, sizeof *clocks.slack, WHAT, err),
         .low = sta_account_alloc(account, hosts + 1, sizeof *clocks.low, WHAT, err),

@@ -1,4 +1,4 @@
-/* Tables of a Dask computation: the records in memory, and one question to them. */
+/* Tables of a Dask computation: the records in memory, and one query to them. */
 #include "dasf/dasf.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dasf/stream.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 #include "common/number.h"
 
@@ -81,7 +81,7 @@ uint64_t sta_dasf_bytes(const struct sta_dasf *dasf)
 /* ---- which rows are asked for */
 
 struct choosing {
-    struct dasf_asked *asked;
+    struct dasf_request *request;
     struct sta_expression *filter;
     uint32_t record; /* its column */
     uint64_t *places, records;
@@ -97,58 +97,58 @@ static int choose_rows(void *self, unsigned worker, const struct sta_scan_rows *
     if (status == STA_OK)
         status = sta_column_reader_get(rows->reader, choosing->record, &records, err);
     const struct sta_chunk *list =
-        sta_snapshot_chunks(choosing->asked->dasf->snapshot, rows->row_group->segment, &count);
+        sta_snapshot_chunks(choosing->request->dasf->snapshot, rows->row_group->segment, &count);
     for (uint32_t i = 0; i < rows->count && status == STA_OK; i++) {
         uint32_t row = sta_scan_row(rows, i);
         uint64_t place =
             choosing->places[list[chunks->codes[row]].source] + (uint64_t)records.integers[row] - 1;
         if (place < choosing->records) /* each is its own byte: workers do not meet */
-            choosing->asked->chosen[place] = 1;
+            choosing->request->chosen[place] = 1;
     }
     return status;
 }
 
 static int scan_chosen(struct choosing *choosing, struct sta_error *err)
 {
-    const struct sta_dasf_question *question = choosing->asked->question;
-    int64_t per_us = sta_snapshot_info(choosing->asked->dasf->snapshot)->ticks_per_us;
+    const struct sta_dasf_query *query = choosing->request->query;
+    int64_t per_us = sta_snapshot_info(choosing->request->dasf->snapshot)->ticks_per_us;
     struct sta_accumulator accumulator = {.self = choosing, .update = choose_rows};
-    struct sta_scan scan = {.columns = choosing->asked->dasf->columns,
+    struct sta_scan scan = {.columns = choosing->request->dasf->columns,
                             .filter = choosing->filter,
-                            .from = question->has_from ? sta_ticks(question->from, per_us) : INT64_MIN,
-                            .to = question->has_to ? sta_ticks(question->to, per_us) : INT64_MAX,
+                            .from = query->has_from ? sta_ticks(query->from, per_us) : INT64_MIN,
+                            .to = query->has_to ? sta_ticks(query->to, per_us) : INT64_MAX,
                             .accumulators = &accumulator,
                             .accumulator_count = 1};
-    return sta_scan_run(&scan, choosing->asked->budget, err);
+    return sta_scan_run(&scan, choosing->request->budget, err);
 }
 
 static int parse_filter(struct choosing *choosing, struct sta_error *err)
 {
-    const char *text = choosing->asked->question->filter;
-    const struct sta_schema *schema = sta_columns_schema(choosing->asked->dasf->columns);
+    const char *text = choosing->request->query->filter;
+    const struct sta_schema *schema = sta_columns_schema(choosing->request->dasf->columns);
     if (text == NULL)
         return STA_OK;
     int status = sta_condition_parse(text, strlen(text), schema, &choosing->filter, err);
     return status == STA_OK ? STA_OK : sta_at(err, "/filter", err->position);
 }
 
-static int choose(struct dasf_asked *asked, struct sta_error *err)
+static int choose(struct dasf_request *request, struct sta_error *err)
 {
     static const struct sta_text record = {"args.record", 11};
-    const struct sta_dasf_question *question = asked->question;
-    struct choosing choosing = {.asked = asked};
-    int column = sta_schema_find(sta_columns_schema(asked->dasf->columns), record);
-    if (column < 0 || (question->filter == NULL && !question->has_from && !question->has_to))
+    const struct sta_dasf_query *query = request->query;
+    struct choosing choosing = {.request = request};
+    int column = sta_schema_find(sta_columns_schema(request->dasf->columns), record);
+    if (column < 0 || (query->filter == NULL && !query->has_from && !query->has_to))
         return STA_OK;
-    if (question->has_from && question->has_to && question->to < question->from) {
-        sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", question->to, question->from);
+    if (query->has_from && query->has_to && query->to < query->from) {
+        sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", query->to, query->from);
         return sta_at(err, "/to", -1);
     }
-    asked->chosen = sta_account_calloc(asked->budget->account, (size_t)asked->dasf->record_count + 1, 1,
-                                       "the rows that are chosen", err);
-    int status = asked->chosen != NULL ? parse_filter(&choosing, err) : err->status;
+    request->chosen = sta_account_calloc(request->budget->account, (size_t)request->dasf->record_count + 1, 1,
+                                         "the rows that are chosen", err);
+    int status = request->chosen != NULL ? parse_filter(&choosing, err) : err->status;
     choosing.record = (uint32_t)column;
-    choosing.places = dasf_stream_places(asked->dasf->snapshot, &choosing.records);
+    choosing.places = dasf_stream_places(request->dasf->snapshot, &choosing.records);
     if (status == STA_OK)
         status = scan_chosen(&choosing, err);
     if (choosing.filter != NULL)
@@ -165,9 +165,9 @@ static int fail_offset(const char *text, const char *why, struct sta_error *err)
     return sta_at(err, "/offset", -1);
 }
 
-static int set_offset(const struct dasf_asked *asked, const char *text, struct sta_error *err)
+static int set_offset(const struct dasf_request *request, const char *text, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = asked->dasf;
+    const struct sta_dasf *dasf = request->dasf;
     const char *colon = strrchr(text, ':');
     double seconds;
     if (colon == NULL || !sta_parse_double(colon + 1, strlen(colon + 1), &seconds))
@@ -177,27 +177,27 @@ static int set_offset(const struct dasf_asked *asked, const char *text, struct s
     struct sta_text name = {text, (uint32_t)(colon - text)};
     for (uint32_t host = 0; host < dasf->host_count; host++)
         if (sta_text_order(dasf->hosts[host], name) == 0) {
-            asked->offsets[host] = (int64_t)rint(seconds * 1e9);
+            request->offsets[host] = (int64_t)rint(seconds * 1e9);
             return STA_OK;
         }
     return fail_offset(text, "names no host of the trace", err);
 }
 
-static int set_offsets(struct dasf_asked *asked, struct sta_error *err)
+static int set_offsets(struct dasf_request *request, struct sta_error *err)
 {
     int status = STA_OK;
-    asked->offsets = sta_alloc_array((size_t)asked->dasf->host_count + 1, sizeof *asked->offsets);
-    for (size_t i = 0; i < asked->question->offset_count && status == STA_OK; i++)
-        status = set_offset(asked, asked->question->offsets[i], err);
+    request->offsets = sta_alloc_array((size_t)request->dasf->host_count + 1, sizeof *request->offsets);
+    for (size_t i = 0; i < request->query->offset_count && status == STA_OK; i++)
+        status = set_offset(request, request->query->offsets[i], err);
     return status;
 }
 
-double dasf_from_start(const struct dasf_asked *asked, int64_t ns)
+double dasf_from_start(const struct dasf_request *request, int64_t ns)
 {
-    return (double)(ns - sta_snapshot_info(asked->dasf->snapshot)->origin_us * 1000) / 1e9;
+    return (double)(ns - sta_snapshot_info(request->dasf->snapshot)->origin_us * 1000) / 1e9;
 }
 
-/* ---- the question */
+/* ---- the query */
 
 static const struct {
     const char *name;
@@ -223,19 +223,19 @@ bool sta_dasf_table_linked(enum sta_dasf_table table)
 }
 
 /* The original takes all of its files as they are. */
-static int check_compatible(const struct sta_dasf_question *question, struct sta_error *err)
+static int check_compatible(const struct sta_dasf_query *query, struct sta_error *err)
 {
-    const char *parameter = question->filter != NULL     ? "filter"
-                            : question->has_from         ? "from"
-                            : question->has_to           ? "to"
-                            : question->offset_count > 0 ? "offset"
-                                                         : NULL;
+    const char *parameter = query->filter != NULL     ? "filter"
+                            : query->has_from         ? "from"
+                            : query->has_to           ? "to"
+                            : query->offset_count > 0 ? "offset"
+                                                      : NULL;
     char pointer[16];
-    if (!question->compatible)
+    if (!query->compatible)
         return STA_OK;
-    if (!tables[question->table].compatible) {
+    if (!tables[query->table].compatible) {
         sta_fail(err, STA_EINPUT, "the original has no table %s; it is of semantics=exact",
-                 tables[question->table].name);
+                 tables[query->table].name);
         return sta_at(err, "/semantics", -1);
     }
     if (parameter == NULL)
@@ -246,38 +246,39 @@ static int check_compatible(const struct sta_dasf_question *question, struct sta
     return sta_at(err, pointer, -1);
 }
 
-static void add_facts(const struct dasf_asked *asked)
+static void add_facts(const struct dasf_request *request)
 {
-    const struct sta_dasf *dasf = asked->dasf;
-    sta_facts_int(asked->facts, "compute", (int64_t)dasf->task_count);
-    sta_facts_int(asked->facts, "managed_memory", (int64_t)dasf->holding_count);
-    sta_facts_int(asked->facts, "resource", (int64_t)dasf->sample_count);
-    sta_facts_int(asked->facts, "tasks", dasf->ran_count);
+    const struct sta_dasf *dasf = request->dasf;
+    sta_facts_int(request->facts, "compute", (int64_t)dasf->task_count);
+    sta_facts_int(request->facts, "managed_memory", (int64_t)dasf->holding_count);
+    sta_facts_int(request->facts, "resource", (int64_t)dasf->sample_count);
+    sta_facts_int(request->facts, "tasks", dasf->ran_count);
     if (dasf->linked)
-        sta_facts_int(asked->facts, "tasks_of_unknown_size", (int64_t)dasf->mention_count - dasf->ran_count);
+        sta_facts_int(request->facts, "tasks_of_unknown_size",
+                      (int64_t)dasf->mention_count - dasf->ran_count);
 }
 
-int sta_dasf_ask(const struct sta_dasf_question *question, const struct sta_budget *budget,
-                 struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+int sta_dasf_run(const struct sta_dasf_query *query, const struct sta_budget *budget, struct sta_table *table,
+                 struct sta_facts *facts, struct sta_error *err)
 {
-    struct dasf_asked asked = {
-        .question = question, .dasf = question->dasf, .budget = budget, .table = table, .facts = facts};
+    struct dasf_request request = {
+        .query = query, .dasf = query->dasf, .budget = budget, .table = table, .facts = facts};
     *table = (struct sta_table){0};
-    int status = check_compatible(question, err);
+    int status = check_compatible(query, err);
     if (status == STA_OK)
-        status = set_offsets(&asked, err);
+        status = set_offsets(&request, err);
     if (status == STA_OK)
-        status = choose(&asked, err);
+        status = choose(&request, err);
     if (status == STA_OK)
-        status = tables[question->table].fill(&asked, err);
+        status = tables[query->table].fill(&request, err);
     if (status == STA_OK) {
         table->row_count = table->rows;
-        add_facts(&asked);
+        add_facts(&request);
     } else {
         sta_table_fini(table);
     }
-    sta_account_free(budget->account, asked.chosen);
-    free(asked.offsets);
+    sta_account_free(budget->account, request.chosen);
+    free(request.offsets);
     return status;
 }
 

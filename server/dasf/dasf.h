@@ -58,7 +58,7 @@ enum sta_dasf_table sta_dasf_table_find(const char *name);
 /** Whether the table is asked of records with their graph. */
 bool sta_dasf_table_linked(enum sta_dasf_table table);
 
-struct sta_dasf_question {
+struct sta_dasf_query {
     const struct sta_dasf *dasf;
     const struct sta_presets *presets;
     enum sta_dasf_table table;
@@ -74,12 +74,12 @@ struct sta_dasf_question {
 };
 
 /**
- * sta_dasf_ask - one table in whole
+ * sta_dasf_run - one table in whole
  * @facts: records and what could not be told
  * Return: 0; STA_EINPUT with the parameter; STA_ELIMIT, also where the original fails or the tasks depend on
  * each other in a circle; STA_ECANCELLED, STA_ENOMEM, STA_ECORRUPT.  Fini the table after success.
  */
-STA_MUSTCHECK int sta_dasf_ask(const struct sta_dasf_question *question, const struct sta_budget *budget,
+STA_MUSTCHECK int sta_dasf_run(const struct sta_dasf_query *query, const struct sta_budget *budget,
                                struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* The task graph as a table: a row for each task that is run or named, in the order of first mention. */
 #include "dasf/stream.h"
 
-static void fill_graph_row(const struct dasf_asked *asked, size_t row)
+static void fill_graph_row(const struct dasf_request *request, size_t row)
 {
-    const struct sta_dasf *dasf = asked->dasf;
-    struct sta_table *table = asked->table;
+    const struct sta_dasf *dasf = request->dasf;
+    struct sta_table *table = request->table;
     uint32_t node = dasf->mentioned[row], last = dasf->last[node];
     double rate;
     dasf_lend_text(&table->columns[0], row, dasf_node_text(dasf, node));
@@ -18,7 +18,7 @@ static void fill_graph_row(const struct dasf_asked *asked, size_t row)
     }
     sta_table_set_int(&table->columns[4], row, dasf->before.first[node + 1] - dasf->before.first[node]);
     sta_table_set_int(&table->columns[5], row, dasf->input_size[node]);
-    if (dasf_throughput(dasf, node, &rate) && (last != DASF_NEVER || asked->question->compatible))
+    if (dasf_throughput(dasf, node, &rate) && (last != DASF_NEVER || request->query->compatible))
         sta_table_set_number(&table->columns[6], row, rate);
 }
 
@@ -28,14 +28,14 @@ static void fill_graph_rows(const void *context, size_t first, size_t end)
         fill_graph_row(context, row);
 }
 
-int dasf_graph(struct dasf_asked *asked, struct sta_error *err)
+int dasf_graph(struct dasf_request *request, struct sta_error *err)
 {
-    struct sta_table *table = asked->table;
-    int status = dasf_check_durations(asked, err);
+    struct sta_table *table = request->table;
+    int status = dasf_check_durations(request, err);
     if (status != STA_OK)
         return status;
-    sta_table_init(table, asked->dasf->mention_count);
-    sta_table_count_in(table, asked->budget->account);
+    sta_table_init(table, request->dasf->mention_count);
+    sta_table_count_in(table, request->budget->account);
     sta_table_add(table, "key", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "size", STA_TYPE_INT, "B");
@@ -43,5 +43,5 @@ int dasf_graph(struct dasf_asked *asked, struct sta_error *err)
     sta_table_add(table, "predecessors", STA_TYPE_INT, NULL);
     sta_table_add(table, "input_size", STA_TYPE_INT, "B");
     sta_table_add(table, "throughput", STA_TYPE_FLOAT, "B/s");
-    return dasf_fill_rows(asked, fill_graph_rows, asked, err);
+    return dasf_fill_rows(request, fill_graph_rows, request, err);
 }

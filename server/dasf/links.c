@@ -9,7 +9,7 @@ static const char WHAT[] = "the edges between tasks";
 
 /* Words by which edges are sorted: those of equal words are one row, or one result. */
 struct edges {
-    const struct dasf_asked *asked;
+    const struct dasf_request *request;
     struct sta_word_pair *items; /* twice as many: the second half is scratch */
     size_t count, capacity;
 };
@@ -30,24 +30,24 @@ static int collect(struct edges *edges,
                    bool (*word)(void *context, uint32_t from, uint32_t to, struct sta_word_pair *word),
                    void *context, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = edges->asked->dasf;
-    struct sta_account *account = edges->asked->budget->account;
+    const struct sta_dasf *dasf = edges->request->dasf;
+    struct sta_account *account = edges->request->budget->account;
     int status = STA_OK;
     edges->capacity = dasf->before.first[dasf->node_count];
     edges->items = sta_account_alloc(account, 2 * edges->capacity + 1, sizeof *edges->items, WHAT, err);
     if (edges->items == NULL)
         return err->status;
     for (uint32_t to = 0; to < dasf->node_count && status == STA_OK; to++) {
-        status = sta_budget_check_step(edges->asked->budget, to, err);
-        if (!dasf_node_ran(edges->asked, to))
+        status = sta_budget_check_step(edges->request->budget, to, err);
+        if (!dasf_node_ran(edges->request, to))
             continue;
         for (uint32_t i = dasf->before.first[to]; i < dasf->before.first[to + 1]; i++) {
             uint32_t from = dasf->before.nodes[i];
-            if (dasf_node_ran(edges->asked, from) && word(context, from, to, &edges->items[edges->count]))
+            if (dasf_node_ran(edges->request, from) && word(context, from, to, &edges->items[edges->count]))
                 edges->count++;
         }
     }
-    return status == STA_OK ? dasf_sort_pairs(edges->asked, edges->items, edges->items + edges->capacity,
+    return status == STA_OK ? dasf_sort_pairs(edges->request, edges->items, edges->items + edges->capacity,
                                               edges->count, "edges", err)
                             : status;
 }
@@ -61,7 +61,7 @@ static size_t add_up(const struct edges *edges, struct sum *sums)
         if (count == 0 || sums[count - 1].where != edges->items[i].major)
             sums[count++] = (struct sum){.where = edges->items[i].major};
         sums[count - 1].count++;
-        sums[count - 1].size += last_of(edges->asked->dasf, (uint32_t)edges->items[i].minor)->size;
+        sums[count - 1].size += last_of(edges->request->dasf, (uint32_t)edges->items[i].minor)->size;
     }
     return count;
 }
@@ -77,17 +77,17 @@ static void set_sum(struct sta_table *table, size_t column, size_t row, const st
 
 static int sums_of(const struct edges *edges, struct sum **sums, size_t *count, struct sta_error *err)
 {
-    *sums = sta_account_alloc(edges->asked->budget->account, edges->count + 1, sizeof **sums, WHAT, err);
+    *sums = sta_account_alloc(edges->request->budget->account, edges->count + 1, sizeof **sums, WHAT, err);
     if (*sums == NULL)
         return err->status;
     *count = add_up(edges, *sums);
     return STA_OK;
 }
 
-static void begin_table(const struct dasf_asked *asked, size_t rows)
+static void begin_table(const struct dasf_request *request, size_t rows)
 {
-    sta_table_init(asked->table, rows);
-    sta_table_count_in(asked->table, asked->budget->account);
+    sta_table_init(request->table, rows);
+    sta_table_count_in(request->table, request->budget->account);
 }
 
 /* ---- transfers */
@@ -141,33 +141,33 @@ static void drop_repeated(struct edges *edges)
     edges->count = kept;
 }
 
-static void set_worker(const struct dasf_asked *asked, size_t column, size_t row, uint32_t number)
+static void set_worker(const struct dasf_request *request, size_t column, size_t row, uint32_t number)
 {
-    const struct dasf_worker *worker = &asked->dasf->workers[number];
-    dasf_set_text(asked->table, &asked->table->columns[column], row, asked->dasf->hosts[worker->host]);
-    dasf_set_text(asked->table, &asked->table->columns[column + 1], row, worker->name);
+    const struct dasf_worker *worker = &request->dasf->workers[number];
+    dasf_set_text(request->table, &request->table->columns[column], row, request->dasf->hosts[worker->host]);
+    dasf_set_text(request->table, &request->table->columns[column + 1], row, worker->name);
 }
 
-static void fill_transfers(const struct dasf_asked *asked, const struct ranks *ranks, const struct sum *sums,
-                           size_t count)
+static void fill_transfers(const struct dasf_request *request, const struct ranks *ranks,
+                           const struct sum *sums, size_t count)
 {
     static const char *const names[] = {"from_host", "from_worker", "to_host", "to_worker"};
-    begin_table(asked, count);
+    begin_table(request, count);
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
-        sta_table_add(asked->table, names[i], STA_TYPE_TEXT, NULL);
-    sta_table_add(asked->table, "count", STA_TYPE_INT, NULL);
-    sta_table_add(asked->table, "size", STA_TYPE_INT, "B");
+        sta_table_add(request->table, names[i], STA_TYPE_TEXT, NULL);
+    sta_table_add(request->table, "count", STA_TYPE_INT, NULL);
+    sta_table_add(request->table, "size", STA_TYPE_INT, "B");
     for (size_t row = 0; row < count; row++) {
-        set_worker(asked, 0, row, ranks->workers[sums[row].where >> 32]);
-        set_worker(asked, 2, row, ranks->workers[(uint32_t)sums[row].where]);
-        set_sum(asked->table, 4, row, &sums[row]);
+        set_worker(request, 0, row, ranks->workers[sums[row].where >> 32]);
+        set_worker(request, 2, row, ranks->workers[(uint32_t)sums[row].where]);
+        set_sum(request->table, 4, row, &sums[row]);
     }
 }
 
-int dasf_transfers(struct dasf_asked *asked, struct sta_error *err)
+int dasf_transfers(struct dasf_request *request, struct sta_error *err)
 {
-    struct edges edges = {.asked = asked};
-    struct ranks ranks = rank_workers(asked->dasf);
+    struct edges edges = {.request = request};
+    struct ranks ranks = rank_workers(request->dasf);
     struct sum *sums = NULL;
     size_t count = 0;
     int status = collect(&edges, is_transfer, &ranks, err);
@@ -176,9 +176,9 @@ int dasf_transfers(struct dasf_asked *asked, struct sta_error *err)
     if (status == STA_OK)
         status = sums_of(&edges, &sums, &count, err);
     if (status == STA_OK)
-        fill_transfers(asked, &ranks, sums, count);
-    sta_account_free(asked->budget->account, sums);
-    sta_account_free(asked->budget->account, edges.items);
+        fill_transfers(request, &ranks, sums, count);
+    sta_account_free(request->budget->account, sums);
+    sta_account_free(request->budget->account, edges.items);
     free(ranks.workers);
     free(ranks.rank);
     return status;
@@ -206,11 +206,11 @@ static bool is_edge(void *context, uint32_t from, uint32_t to, struct sta_word_p
     return true;
 }
 
-static void fill_functions(const struct dasf_asked *asked, const struct functions *functions,
+static void fill_functions(const struct dasf_request *request, const struct functions *functions,
                            const struct sum *sums, size_t count)
 {
-    struct sta_table *table = asked->table;
-    begin_table(asked, count);
+    struct sta_table *table = request->table;
+    begin_table(request, count);
     sta_table_add(table, "from", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "to", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "edges", STA_TYPE_INT, NULL);
@@ -224,14 +224,14 @@ static void fill_functions(const struct dasf_asked *asked, const struct function
     }
 }
 
-int dasf_function_graph(struct dasf_asked *asked, struct sta_error *err)
+int dasf_function_graph(struct dasf_request *request, struct sta_error *err)
 {
-    struct edges edges = {.asked = asked};
-    struct functions functions = {.dasf = asked->dasf,
-                                  .names = sta_tables_names(sta_snapshot_tables(asked->dasf->snapshot))};
+    struct edges edges = {.request = request};
+    struct functions functions = {.dasf = request->dasf,
+                                  .names = sta_tables_names(sta_snapshot_tables(request->dasf->snapshot))};
     struct sum *sums = NULL;
     size_t count = 0;
-    struct sta_account *account = asked->budget->account;
+    struct sta_account *account = request->budget->account;
     functions.rank = sta_dictionary_ranks(functions.names, account, &functions.count, err);
     if (functions.rank != NULL)
         functions.of_rank =
@@ -242,7 +242,7 @@ int dasf_function_graph(struct dasf_asked *asked, struct sta_error *err)
     if (status == STA_OK)
         status = sums_of(&edges, &sums, &count, err);
     if (status == STA_OK)
-        fill_functions(asked, &functions, sums, count);
+        fill_functions(request, &functions, sums, count);
     sta_account_free(account, sums);
     sta_account_free(account, edges.items);
     sta_account_free(account, functions.rank);

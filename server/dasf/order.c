@@ -11,7 +11,7 @@
 
 #define SLICE ((size_t)1 << 16) /* positions */
 
-/* Records of each kind; by kind + 1, so that positions without one need no question. */
+/* Records of each kind; by kind + 1, so that positions without one need no query. */
 struct counts {
     size_t of[DASF_KINDS + 1];
 };

@@ -12,7 +12,7 @@ struct bin {
 };
 
 struct bins {
-    struct dasf_asked *asked;
+    struct dasf_request *request;
     struct bin *items; /* all of the span */
     size_t count;
     int64_t origin, width; /* ns */
@@ -20,12 +20,12 @@ struct bins {
 
 static void add_tasks(const struct bins *bins)
 {
-    const struct sta_dasf *dasf = bins->asked->dasf;
+    const struct sta_dasf *dasf = bins->request->dasf;
     for (size_t i = 0; i < dasf->task_count; i++) {
         const struct dasf_task *task = &dasf->tasks[i];
-        if (!dasf_is_chosen(bins->asked, task->position))
+        if (!dasf_is_chosen(bins->request, task->position))
             continue;
-        struct bin *bin = &bins->items[(dasf_end(bins->asked, task) - bins->origin) / bins->width];
+        struct bin *bin = &bins->items[(dasf_end(bins->request, task) - bins->origin) / bins->width];
         bin->tasks++;
         bin->size += task->size;
     }
@@ -44,17 +44,17 @@ static void add_run(const struct bins *bins, int64_t begin, int64_t end)
 static int fill_bins(const struct bins *bins, struct sta_error *err)
 {
     struct dasf_runs runs;
-    const struct sta_dasf *dasf = bins->asked->dasf;
-    int status = dasf_runs_create(bins->asked, &runs, err);
+    const struct sta_dasf *dasf = bins->request->dasf;
+    int status = dasf_runs_create(bins->request, &runs, err);
     if (status != STA_OK)
         return status;
     size_t count = runs.first[dasf->worker_count];
     for (size_t i = 0; i < count && status == STA_OK; i++) {
-        status = sta_budget_check_step(bins->asked->budget, i, err);
+        status = sta_budget_check_step(bins->request->budget, i, err);
         add_run(bins, runs.begins[i] - bins->origin, runs.ends[i] - bins->origin);
     }
     add_tasks(bins);
-    dasf_runs_fini(bins->asked, &runs);
+    dasf_runs_fini(bins->request, &runs);
     return status;
 }
 
@@ -65,12 +65,12 @@ static bool is_row(const struct bin *bin)
 
 static void fill_table(const struct bins *bins)
 {
-    struct sta_table *table = bins->asked->table;
+    struct sta_table *table = bins->request->table;
     size_t rows = 0, row = 0;
     for (size_t i = 0; i < bins->count; i++)
         rows += is_row(&bins->items[i]);
     sta_table_init(table, rows);
-    sta_table_count_in(table, bins->asked->budget->account);
+    sta_table_count_in(table, bins->request->budget->account);
     sta_table_add(table, "bin", STA_TYPE_INT, NULL);
     sta_table_add(table, "time_start", STA_TYPE_FLOAT, "s");
     sta_table_add(table, "busy", STA_TYPE_FLOAT, "s");
@@ -82,7 +82,7 @@ static void fill_table(const struct bins *bins)
             continue;
         sta_table_set_int(&table->columns[0], row, (int64_t)i);
         sta_table_set_number(&table->columns[1], row,
-                             dasf_from_start(bins->asked, bins->origin + (int64_t)i * bins->width));
+                             dasf_from_start(bins->request, bins->origin + (int64_t)i * bins->width));
         sta_table_set_number(&table->columns[2], row, dasf_seconds(bin->busy));
         sta_table_set_int(&table->columns[3], row, bin->tasks);
         if (bin->size >= INT64_MIN && bin->size <= INT64_MAX)
@@ -91,20 +91,20 @@ static void fill_table(const struct bins *bins)
     }
 }
 
-int dasf_parallelism(struct dasf_asked *asked, struct sta_error *err)
+int dasf_parallelism(struct dasf_request *request, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = asked->dasf;
+    const struct sta_dasf *dasf = request->dasf;
     struct bins bins = {
-        .asked = asked, .origin = dasf_origin(asked), .width = asked->question->granularity_us * 1000};
+        .request = request, .origin = dasf_origin(request), .width = request->query->granularity_us * 1000};
     for (size_t i = 0; i < dasf->task_count; i++)
-        if (dasf_is_chosen(asked, dasf->tasks[i].position)) {
-            int64_t last = (dasf_end(asked, &dasf->tasks[i]) - bins.origin) / bins.width;
+        if (dasf_is_chosen(request, dasf->tasks[i].position)) {
+            int64_t last = (dasf_end(request, &dasf->tasks[i]) - bins.origin) / bins.width;
             bins.count = STA_MAX(bins.count, (size_t)last + 1);
         }
-    bins.items = sta_account_calloc(asked->budget->account, bins.count + 1, sizeof *bins.items, WHAT, err);
+    bins.items = sta_account_calloc(request->budget->account, bins.count + 1, sizeof *bins.items, WHAT, err);
     int status = bins.items != NULL ? fill_bins(&bins, err) : err->status;
     if (status == STA_OK)
         fill_table(&bins);
-    sta_account_free(asked->budget->account, bins.items);
+    sta_account_free(request->budget->account, bins.items);
     return status;
 }

@@ -58,15 +58,15 @@ static int fill_morsel(void *context, unsigned worker, size_t morsel, struct sta
     return STA_OK;
 }
 
-int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *context,
+int dasf_fill_rows(const struct dasf_request *request, dasf_fill *fill, const void *context,
                    struct sta_error *err)
 {
-    struct sta_table *table = asked->table;
-    const unsigned workers = sta_budget_workers(asked->budget);
+    struct sta_table *table = request->table;
+    const unsigned workers = sta_budget_workers(request->budget);
     struct filling filling = {table, fill, context, sta_alloc_array(workers, sizeof *filling.arenas)};
     for (unsigned w = 0; w < workers; w++)
         filling.arenas[w].account = table->arena.account;
-    int status = sta_tasks_run(asked->budget, (table->rows + MORSEL_ROWS - 1) / MORSEL_ROWS, fill_morsel,
+    int status = sta_tasks_run(request->budget, (table->rows + MORSEL_ROWS - 1) / MORSEL_ROWS, fill_morsel,
                                &filling, err);
     for (unsigned w = 0; w < workers; w++)
         sta_arena_adopt(&table->arena, &filling.arenas[w]);
@@ -74,10 +74,10 @@ int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *
     return status;
 }
 
-int dasf_sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
+int dasf_sort_pairs(const struct dasf_request *request, struct sta_word_pair *pairs,
                     struct sta_word_pair *scratch, size_t count, const char *what, struct sta_error *err)
 {
-    int status = sta_radix_sort_on(sta_budget_workers(asked->budget), &pairs->major, &scratch->major, count,
-                                   2, false, asked->budget->cancel);
+    int status = sta_radix_sort_on(sta_budget_workers(request->budget), &pairs->major, &scratch->major, count,
+                                   2, false, request->budget->cancel);
     return status == STA_OK ? STA_OK : sta_radix_failed(status, what, count, err);
 }

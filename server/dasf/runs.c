@@ -7,14 +7,14 @@
 
 static const char WHAT[] = "what workers ran";
 
-static void merge(const struct dasf_asked *asked, const uint64_t *records, size_t count,
+static void merge(const struct dasf_request *request, const uint64_t *records, size_t count,
                   struct dasf_runs *runs)
 {
     size_t used = 0;
     uint32_t worker = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct dasf_task *task = &asked->dasf->tasks[records[3 * i + 2]];
-        int64_t begin = dasf_begin(asked, task), end = dasf_end(asked, task);
+        const struct dasf_task *task = &request->dasf->tasks[records[3 * i + 2]];
+        int64_t begin = dasf_begin(request, task), end = dasf_end(request, task);
         while (worker < task->worker)
             runs->first[++worker] = used;
         bool merges = used > runs->first[worker] && begin <= runs->ends[used - 1];
@@ -28,53 +28,53 @@ static void merge(const struct dasf_asked *asked, const uint64_t *records, size_
         runs->begins[used] = begin;
         runs->ends[used++] = end;
     }
-    while (worker < asked->dasf->worker_count)
+    while (worker < request->dasf->worker_count)
         runs->first[++worker] = used;
 }
 
-static int sort_and_merge(const struct dasf_asked *asked, struct dasf_runs *runs, struct sta_error *err)
+static int sort_and_merge(const struct dasf_request *request, struct dasf_runs *runs, struct sta_error *err)
 {
-    const struct sta_dasf *dasf = asked->dasf;
-    struct sta_account *account = asked->budget->account;
+    const struct sta_dasf *dasf = request->dasf;
+    struct sta_account *account = request->budget->account;
     size_t count = 0;
     uint64_t *records = sta_account_alloc(account, 6 * dasf->task_count + 1, sizeof *records, WHAT, err);
     if (records == NULL)
         return err->status;
     for (size_t i = 0; i < dasf->task_count; i++) {
         const struct dasf_task *task = &dasf->tasks[i];
-        if (!dasf_is_chosen(asked, task->position))
+        if (!dasf_is_chosen(request, task->position))
             continue;
         records[3 * count] = task->worker;
-        records[3 * count + 1] = (uint64_t)dasf_begin(asked, task) ^ UINT64_C(1) << 63;
+        records[3 * count + 1] = (uint64_t)dasf_begin(request, task) ^ UINT64_C(1) << 63;
         records[3 * count++ + 2] = i;
     }
     int status =
-        sta_radix_sort(records, records + 3 * dasf->task_count, count, 3, false, asked->budget->cancel);
+        sta_radix_sort(records, records + 3 * dasf->task_count, count, 3, false, request->budget->cancel);
     if (status == STA_OK)
-        merge(asked, records, count, runs);
+        merge(request, records, count, runs);
     sta_account_free(account, records);
     return status == STA_OK ? STA_OK : sta_radix_failed(status, "tasks", count, err);
 }
 
-int dasf_runs_create(const struct dasf_asked *asked, struct dasf_runs *runs, struct sta_error *err)
+int dasf_runs_create(const struct dasf_request *request, struct dasf_runs *runs, struct sta_error *err)
 {
-    struct sta_account *account = asked->budget->account;
-    size_t count = asked->dasf->task_count + 1;
+    struct sta_account *account = request->budget->account;
+    size_t count = request->dasf->task_count + 1;
     *runs = (struct dasf_runs){.begins = sta_account_alloc(account, count, sizeof *runs->begins, WHAT, err),
                                .ends = sta_account_alloc(account, count, sizeof *runs->ends, WHAT, err),
                                .before = sta_account_alloc(account, count, sizeof *runs->before, WHAT, err),
-                               .first = sta_account_calloc(account, (size_t)asked->dasf->worker_count + 2,
+                               .first = sta_account_calloc(account, (size_t)request->dasf->worker_count + 2,
                                                            sizeof *runs->first, WHAT, err)};
     bool have = runs->begins && runs->ends && runs->before && runs->first;
-    int status = have ? sort_and_merge(asked, runs, err) : err->status;
+    int status = have ? sort_and_merge(request, runs, err) : err->status;
     if (status != STA_OK)
-        dasf_runs_fini(asked, runs);
+        dasf_runs_fini(request, runs);
     return status;
 }
 
-void dasf_runs_fini(const struct dasf_asked *asked, struct dasf_runs *runs)
+void dasf_runs_fini(const struct dasf_request *request, struct dasf_runs *runs)
 {
-    struct sta_account *account = asked->budget->account;
+    struct sta_account *account = request->budget->account;
     sta_account_free(account, runs->begins);
     sta_account_free(account, runs->ends);
     sta_account_free(account, runs->before);

@@ -13,7 +13,7 @@
 static const char WHAT[] = "resource samples and their tasks";
 
 struct matching {
-    const struct dasf_asked *asked;
+    const struct dasf_request *request;
     double *times;     /* of the samples, host after host, ascending */
     uint32_t *samples; /* which each is */
     uint32_t *next;    /* the first free one from each place on */
@@ -25,16 +25,16 @@ struct matching {
 
 static size_t host_of(const struct matching *matching, uint32_t host)
 {
-    return matching->asked->question->compatible ? 0 : host;
+    return matching->request->query->compatible ? 0 : host;
 }
 
 /* ---- samples by host and time */
 
 static int sort_samples(struct matching *matching, struct sta_error *err)
 {
-    const struct dasf_asked *asked = matching->asked;
-    const struct sta_dasf *dasf = asked->dasf;
-    struct sta_account *account = asked->budget->account;
+    const struct dasf_request *request = matching->request;
+    const struct sta_dasf *dasf = request->dasf;
+    struct sta_account *account = request->budget->account;
     size_t count = dasf->sample_count;
     uint64_t *records = sta_account_alloc(account, 6 * count + 1, sizeof *records, WHAT, err);
     if (records == NULL)
@@ -44,8 +44,8 @@ static int sort_samples(struct matching *matching, struct sta_error *err)
         records[3 * i + 1] = dasf_ordered_bits(dasf->samples[i].timestamp);
         records[3 * i + 2] = i;
     }
-    int status = sta_radix_sort_on(sta_budget_workers(asked->budget), records, records + 3 * count, count, 3,
-                                   false, asked->budget->cancel);
+    int status = sta_radix_sort_on(sta_budget_workers(request->budget), records, records + 3 * count, count,
+                                   3, false, request->budget->cancel);
     for (size_t i = 0; i < count && status == STA_OK; i++) {
         matching->samples[i] = (uint32_t)records[3 * i + 2];
         matching->times[i] = dasf->samples[matching->samples[i]].timestamp;
@@ -95,9 +95,9 @@ static uint32_t free_from(uint32_t *next, uint32_t at)
 
 static void take(struct matching *matching, uint32_t number)
 {
-    const struct sta_dasf *dasf = matching->asked->dasf;
+    const struct sta_dasf *dasf = matching->request->dasf;
     const struct dasf_task *task = &dasf->tasks[number];
-    bool compatible = matching->asked->question->compatible;
+    bool compatible = matching->request->query->compatible;
     double from = compatible ? task->timestamp : task->timestamp - task->duration;
     double to = compatible ? task->timestamp + task->duration : task->timestamp;
     size_t host = host_of(matching, dasf->workers[task->worker].host);
@@ -122,7 +122,7 @@ static void count_candidates(const struct matching *matching, uint64_t candidate
 {
     int64_t covering = 0;
     memset(candidates, 0, 3 * sizeof *candidates);
-    for (size_t i = 0; i < matching->asked->dasf->sample_count; i++) {
+    for (size_t i = 0; i < matching->request->dasf->sample_count; i++) {
         covering += matching->starts[i];
         candidates[covering > 1 ? 2 : covering]++;
     }
@@ -130,14 +130,14 @@ static void count_candidates(const struct matching *matching, uint64_t candidate
 
 static int take_all(struct matching *matching, uint64_t candidates[3], struct sta_error *err)
 {
-    const struct sta_dasf *dasf = matching->asked->dasf;
+    const struct sta_dasf *dasf = matching->request->dasf;
     int status = sort_samples(matching, err);
     for (size_t i = 0; i <= dasf->sample_count; i++)
         matching->next[i] = (uint32_t)i;
     memcpy(matching->near, matching->hosts, dasf->host_count * sizeof *matching->near);
     memset(matching->tasks, 0xff, dasf->sample_count * sizeof *matching->tasks);
     for (size_t i = 0; i < dasf->task_count && status == STA_OK; i++) {
-        status = sta_budget_check_step(matching->asked->budget, i, err);
+        status = sta_budget_check_step(matching->request->budget, i, err);
         take(matching, (uint32_t)i);
     }
     if (status == STA_OK)
@@ -145,21 +145,21 @@ static int take_all(struct matching *matching, uint64_t candidates[3], struct st
     return status;
 }
 
-int dasf_match_samples(const struct dasf_asked *asked, uint32_t **tasks, uint64_t candidates[3],
+int dasf_match_samples(const struct dasf_request *request, uint32_t **tasks, uint64_t candidates[3],
                        struct sta_error *err)
 {
-    struct sta_account *account = asked->budget->account;
-    size_t count = asked->dasf->sample_count + 2;
+    struct sta_account *account = request->budget->account;
+    size_t count = request->dasf->sample_count + 2;
     struct matching matching = {
-        .asked = asked,
+        .request = request,
         .times = sta_account_alloc(account, count, sizeof *matching.times, WHAT, err),
         .samples = sta_account_alloc(account, count, sizeof *matching.samples, WHAT, err),
         .next = sta_account_alloc(account, count, sizeof *matching.next, WHAT, err),
         .starts = sta_account_calloc(account, count, sizeof *matching.starts, WHAT, err),
-        .hosts = sta_account_calloc(account, (size_t)asked->dasf->host_count + 2, sizeof *matching.hosts,
+        .hosts = sta_account_calloc(account, (size_t)request->dasf->host_count + 2, sizeof *matching.hosts,
                                     WHAT, err),
-        .near = sta_account_calloc(account, (size_t)asked->dasf->host_count + 1, sizeof *matching.near, WHAT,
-                                   err),
+        .near = sta_account_calloc(account, (size_t)request->dasf->host_count + 1, sizeof *matching.near,
+                                   WHAT, err),
         .tasks = sta_account_alloc(account, count, sizeof *matching.tasks, WHAT, err),
     };
     bool have = matching.times && matching.samples && matching.next && matching.starts && matching.hosts &&

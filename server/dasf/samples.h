@@ -12,8 +12,8 @@
  * timestamp + duration].  Both ends count.
  * *tasks: by sample, a task or DASF_NEVER; sta_account_free it.  @candidates: samples with none, one, more
  */
-STA_MUSTCHECK int dasf_match_samples(const struct dasf_asked *asked, uint32_t **tasks, uint64_t candidates[3],
-                                     struct sta_error *err);
+STA_MUSTCHECK int dasf_match_samples(const struct dasf_request *request, uint32_t **tasks,
+                                     uint64_t candidates[3], struct sta_error *err);
 
 /* Means of the samples of one function: of a host, or of all under compatible. */
 struct dasf_mean {
@@ -28,9 +28,10 @@ struct dasf_means {
 };
 
 /** Means of the samples with a GPU, by function, in the order of the stream. */
-STA_MUSTCHECK int dasf_make_means(struct dasf_asked *asked, struct dasf_means *means, struct sta_error *err);
+STA_MUSTCHECK int dasf_make_means(struct dasf_request *request, struct dasf_means *means,
+                                  struct sta_error *err);
 /** That of the task's function; NULL: there was no sample. */
-const struct dasf_mean *dasf_find_mean(const struct dasf_asked *asked, const struct dasf_means *means,
+const struct dasf_mean *dasf_find_mean(const struct dasf_request *request, const struct dasf_means *means,
                                        const struct dasf_task *task);
 
 /** The bits of a number as an integer of the same order. */

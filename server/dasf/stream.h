@@ -100,10 +100,10 @@ uint32_t dasf_args_key(const struct sta_dasf *dasf, const char *name);
 void *dasf_alloc(struct sta_dasf *dasf, const struct sta_budget *budget, size_t count, size_t size,
                  struct sta_error *err);
 
-/* ---- one question */
+/* ---- one query */
 
-struct dasf_asked {
-    const struct sta_dasf_question *question;
+struct dasf_request {
+    const struct sta_dasf_query *query;
     const struct sta_dasf *dasf;
     const struct sta_budget *budget;
     uint8_t *chosen;  /* by position in the stream; NULL: all */
@@ -112,15 +112,15 @@ struct dasf_asked {
     struct sta_facts *facts;
 };
 
-static inline bool dasf_is_chosen(const struct dasf_asked *asked, uint32_t position)
+static inline bool dasf_is_chosen(const struct dasf_request *request, uint32_t position)
 {
-    return asked->chosen == NULL || asked->chosen[position];
+    return request->chosen == NULL || request->chosen[position];
 }
 
-static inline bool dasf_node_ran(const struct dasf_asked *asked, uint32_t node)
+static inline bool dasf_node_ran(const struct dasf_request *request, uint32_t node)
 {
-    uint32_t last = asked->dasf->last[node];
-    return last != DASF_NEVER && dasf_is_chosen(asked, asked->dasf->tasks[last].position);
+    uint32_t last = request->dasf->last[node];
+    return last != DASF_NEVER && dasf_is_chosen(request, request->dasf->tasks[last].position);
 }
 
 /* In whole nanoseconds; decode has seen to it that they fit. */
@@ -129,32 +129,32 @@ static inline int64_t dasf_duration(const struct dasf_task *task)
     return (int64_t)rint(task->duration * 1e9);
 }
 
-static inline int64_t dasf_end(const struct dasf_asked *asked, const struct dasf_task *task)
+static inline int64_t dasf_end(const struct dasf_request *request, const struct dasf_task *task)
 {
-    return (int64_t)rint(task->timestamp * 1e9) + asked->offsets[asked->dasf->workers[task->worker].host];
+    return (int64_t)rint(task->timestamp * 1e9) + request->offsets[request->dasf->workers[task->worker].host];
 }
 
-static inline int64_t dasf_begin(const struct dasf_asked *asked, const struct dasf_task *task)
+static inline int64_t dasf_begin(const struct dasf_request *request, const struct dasf_task *task)
 {
-    return dasf_end(asked, task) - dasf_duration(task);
+    return dasf_end(request, task) - dasf_duration(task);
 }
 
 /** Sorts ascending, on all workers.  @what: they are, for an error */
-STA_MUSTCHECK int dasf_sort_pairs(const struct dasf_asked *asked, struct sta_word_pair *pairs,
+STA_MUSTCHECK int dasf_sort_pairs(const struct dasf_request *request, struct sta_word_pair *pairs,
                                   struct sta_word_pair *scratch, size_t count, const char *what,
                                   struct sta_error *err);
 /** Smallest begin of the chosen tasks; 0 without one. */
-int64_t dasf_origin(const struct dasf_asked *asked);
+int64_t dasf_origin(const struct dasf_request *request);
 /** Bytes per second of a node's inputs; false when its last task took no time. */
 bool dasf_throughput(const struct sta_dasf *dasf, uint32_t node, double *rate);
 /** The original divides by the duration of every node: STA_ELIMIT, under compatible, when one took no time.
  */
-STA_MUSTCHECK int dasf_check_durations(const struct dasf_asked *asked, struct sta_error *err);
+STA_MUSTCHECK int dasf_check_durations(const struct dasf_request *request, struct sta_error *err);
 /** A moment of the records' clocks as seconds from the trace's start. */
-double dasf_from_start(const struct dasf_asked *asked, int64_t ns);
+double dasf_from_start(const struct dasf_request *request, int64_t ns);
 
-/* A table fills the question's table.  Return: as sta_dasf_ask. */
-typedef int dasf_table(struct dasf_asked *asked, struct sta_error *err);
+/* A table fills the query's table.  Return: as sta_dasf_run. */
+typedef int dasf_table(struct dasf_request *request, struct sta_error *err);
 dasf_table dasf_function_bottleneck, dasf_task_bottleneck, dasf_task_balance, dasf_graph, dasf_critical_path,
     dasf_as_it_ran, dasf_slack, dasf_transfers, dasf_function_graph, dasf_parallelism, dasf_resources,
     dasf_clocks;
@@ -165,8 +165,8 @@ void dasf_set_text(struct sta_table *table, struct sta_table_column *column, siz
 
 /** Fills the rows [first, end) of all columns; texts are lent.  Context: any thread. */
 typedef void dasf_fill(const void *context, size_t first, size_t end);
-/** Fills all rows of the question's table, on all workers, and copies the texts that were lent. */
-STA_MUSTCHECK int dasf_fill_rows(const struct dasf_asked *asked, dasf_fill *fill, const void *context,
+/** Fills all rows of the query's table, on all workers, and copies the texts that were lent. */
+STA_MUSTCHECK int dasf_fill_rows(const struct dasf_request *request, dasf_fill *fill, const void *context,
                                  struct sta_error *err);
 static inline void dasf_lend_text(struct sta_table_column *column, size_t row, struct sta_text text)
 {

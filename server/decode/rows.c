@@ -283,14 +283,14 @@ static void set_times(struct sta_batch *batch, struct sta_time ts, struct sta_ti
 static struct sta_referring_arg referring(const struct reserved_args *reserved,
                                           const enum sta_reserved_key *keys, size_t count)
 {
-    static const enum sta_reference manners[STA_RESERVED_COUNT] = {
+    static const enum sta_reference reference_kinds[STA_RESERVED_COUNT] = {
         [STA_RESERVED_fhash] = STA_REFERENCE_HASH,        [STA_RESERVED_fname] = STA_REFERENCE_NAME,
         [STA_RESERVED_filename] = STA_REFERENCE_FILENAME, [STA_RESERVED_hhash] = STA_REFERENCE_HASH,
         [STA_RESERVED_hostname] = STA_REFERENCE_NAME,
     };
     for (size_t i = 0; i < count; i++)
         if (reserved->args[keys[i]] != STA_NO_ARG)
-            return (struct sta_referring_arg){reserved->args[keys[i]], manners[keys[i]]};
+            return (struct sta_referring_arg){reserved->args[keys[i]], reference_kinds[keys[i]]};
     return (struct sta_referring_arg){STA_NO_ARG, STA_REFERENCE_HASH};
 }
 

@@ -94,7 +94,7 @@ static int know_names(struct pass *pass, struct sta_error *err)
 {
     static const char what[] = "the access patterns of a run";
     struct sta_account *account = pass->access->account;
-    const struct sta_tables *tables = sta_snapshot_tables(pass->run->question.snapshot);
+    const struct sta_tables *tables = sta_snapshot_tables(pass->run->query.snapshot);
     const struct sta_dictionary *names = sta_tables_names(tables), *cats = sta_tables_cats(tables);
     pass->names = sta_dictionary_count(names);
     pass->cats = sta_dictionary_count(cats);
@@ -372,8 +372,8 @@ static int bind(struct sta_run *run, struct sta_access_patterns *access, struct 
     struct sta_document *request = sta_run_request(run);
     sta_run_add_text(run, request, "scope", "thread");
     *sets = (struct sta_named_expression){name, always};
-    access->question = sta_run_question(run, request, sets, 1);
-    int rc = sta_overlap_request_read(&access->request, &access->question, false, err);
+    access->query = sta_run_query(run, request, sets, 1);
+    int rc = sta_overlap_request_read(&access->request, &access->query, false, err);
     return rc == STA_OK ? sta_overlap_binding_init(&access->binding, &access->request, run->budget, err) : rc;
 }
 

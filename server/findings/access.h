@@ -20,7 +20,7 @@ struct sta_access_file {
 };
 
 struct sta_access_patterns {
-    struct sta_overlap_question question;
+    struct sta_overlap_query query;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding; /* threads */
     struct sta_access_sums sums[STA_ACCESS_KINDS];

@@ -77,7 +77,7 @@ static void put_files(const struct sta_run *run, const struct sta_access_pattern
     }
 }
 
-int sta_access_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_access_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                    struct sta_facts *facts, struct sta_table *files, struct sta_error *err)
 {
     static const char *const kinds[] = {"read", "write"};
@@ -88,9 +88,9 @@ int sta_access_run(const struct sta_overlap_question *question, const struct sta
     size_t kind = 0;
     *facts = (struct sta_facts){0};
     *files = (struct sta_table){0};
-    int rc = sta_run_open(&run, question, budget, err);
+    int rc = sta_run_open(&run, query, budget, err);
     if (rc == STA_OK)
-        rc = sta_member_word(question->request, "kind", kinds, STA_COUNT_OF(kinds), &kind, err);
+        rc = sta_member_word(query->request, "kind", kinds, STA_COUNT_OF(kinds), &kind, err);
     if (rc == STA_OK)
         rc = sta_phases_read(&run, &phases, err);
     if (rc == STA_OK)

@@ -80,7 +80,7 @@ int sta_access_walk_create(const struct sta_phases *phases, const struct sta_acc
                            const struct sta_run *run, struct sta_access_walk **walk, struct sta_error *err)
 {
     const struct sta_scope *scope = access->binding.scope;
-    const struct sta_entities *entities = sta_snapshot_entities(run->question.snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(run->query.snapshot);
     struct sta_access_walk *fresh = *walk = sta_alloc(sizeof *fresh);
     *fresh = (struct sta_access_walk){.phases = phases,
                                       .run = run,

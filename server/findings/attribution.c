@@ -119,8 +119,8 @@ static int read_request(struct sta_run *run, struct sta_attribution *asked, cons
         copy->next = NULL;
         sta_document_append(&run->memory, document, member->name, copy);
     }
-    charged->question = sta_run_question(run, document, asked->sets, asked->set_count);
-    int rc = sta_overlap_request_read(&charged->request, &charged->question, true, err);
+    charged->query = sta_run_query(run, document, asked->sets, asked->set_count);
+    int rc = sta_overlap_request_read(&charged->request, &charged->query, true, err);
     if (rc != STA_OK && strcmp(err->parameter, "/where") == 0)
         sta_at(err, "/attribution/target", err->position);
     if (rc == STA_OK && asked->chain == NULL)

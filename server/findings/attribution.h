@@ -35,7 +35,7 @@ void sta_attribution_fini(struct sta_attribution *asked);
 
 /* What it comes to: by cause, then untraced. */
 struct sta_charged {
-    struct sta_overlap_question question;
+    struct sta_overlap_query query;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding;
     struct sta_overlap_results results;

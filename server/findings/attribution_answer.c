@@ -6,7 +6,7 @@
 #include "findings/attribution_request.h"
 #include "findings/epochs.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 #include "findings/findings.h"
 
@@ -237,17 +237,17 @@ static int check_scope(const struct sta_attribution *asked, const struct sta_cha
     return sta_at(err, "/attribution/by", -1);
 }
 
-static int find_preset(const struct sta_overlap_question *question, const struct sta_preset **preset,
+static int find_preset(const struct sta_overlap_query *query, const struct sta_preset **preset,
                        struct sta_error *err)
 {
-    const struct sta_document *name = sta_document_member(question->request, "preset");
+    const struct sta_document *name = sta_document_member(query->request, "preset");
     *preset = NULL;
     if (name == NULL || name->type != STA_DOCUMENT_TEXT)
         return STA_OK;
-    return sta_question_preset(question->presets, name->text.bytes, preset, err);
+    return sta_view_query_preset(query->presets, name->text.bytes, preset, err);
 }
 
-int sta_attribution_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_attribution_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                         struct sta_attribution_result *attribution, struct sta_error *err)
 {
     struct sta_run run;
@@ -255,13 +255,13 @@ int sta_attribution_run(const struct sta_overlap_question *question, const struc
     struct sta_charged charged = {0};
     const struct sta_preset *preset;
     *attribution = (struct sta_attribution_result){0};
-    int rc = find_preset(question, &preset, err);
+    int rc = find_preset(query, &preset, err);
     if (rc != STA_OK)
         return rc;
-    sta_run_init(&run, question, preset, budget);
-    rc = sta_attribution_read(&run, question->request, &asked, err);
+    sta_run_init(&run, query, preset, budget);
+    rc = sta_attribution_read(&run, query->request, &asked, err);
     if (rc == STA_OK)
-        rc = sta_charge_bind(&run, &asked, question->request, &charged, err);
+        rc = sta_charge_bind(&run, &asked, query->request, &charged, err);
     if (rc == STA_OK)
         rc = check_scope(&asked, &charged, err);
     if (rc == STA_OK)

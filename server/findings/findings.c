@@ -154,21 +154,21 @@ static int judge_all(struct sta_looks *looks, struct sta_findings_result *findin
     return rc;
 }
 
-static int run_rules(const struct sta_overlap_question *question, const struct sta_rules *rules,
+static int run_rules(const struct sta_overlap_query *query, const struct sta_rules *rules,
                      const struct sta_rule **asked, size_t count, const struct sta_budget *budget,
                      struct sta_findings_result *findings, struct sta_error *err)
 {
     struct sta_run run;
     struct sta_looks *looks = sta_alloc(sizeof *looks);
     double goal = rules->goal;
-    int rc = sta_run_open(&run, question, budget, err);
+    int rc = sta_run_open(&run, query, budget, err);
     looks->run = &run;
     looks->phases.account = looks->stall_rows.account = looks->access.account = budget->account;
     if (rc == STA_OK)
-        rc = sta_goal_read(question->request, &goal, err);
+        rc = sta_goal_read(query->request, &goal, err);
     if (rc == STA_OK) {
         findings->preset = run.preset->name;
-        findings->presets = sta_presets_retain((struct sta_presets *)(uintptr_t)question->presets);
+        findings->presets = sta_presets_retain((struct sta_presets *)(uintptr_t)query->presets);
         rc = sta_looks_init(looks, &run, rules, asked, count, goal, err);
     }
     if (rc == STA_OK)
@@ -179,46 +179,46 @@ static int run_rules(const struct sta_overlap_question *question, const struct s
     return rc;
 }
 
-int sta_findings_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_findings_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                      struct sta_findings_result *findings, struct sta_error *err)
 {
     static const struct sta_rules none = {.goal = 0.9, .warmup_steps = 1, .stake_floor = 0.01};
-    const struct sta_rules *rules = sta_rules_of(question->presets);
+    const struct sta_rules *rules = sta_rules_of(query->presets);
     *findings = (struct sta_findings_result){0};
     rules = rules != NULL ? rules : &none;
-    int rc = check_lists(rules, question->request, err);
+    int rc = check_lists(rules, query->request, err);
     if (rc != STA_OK)
         return rc;
     const struct sta_rule **asked = sta_alloc_array(rules->count + 1, sizeof *asked);
     size_t count = 0;
     for (size_t i = 0; i < rules->count; i++) {
         const struct sta_rule *rule = &rules->items[i];
-        if (!rule->disabled && is_listed(question->request, "rule", rule->id) &&
-            is_listed(question->request, "group", rule->group))
+        if (!rule->disabled && is_listed(query->request, "rule", rule->id) &&
+            is_listed(query->request, "group", rule->group))
             asked[count++] = rule;
     }
-    rc = run_rules(question, rules, asked, count, budget, findings, err);
+    rc = run_rules(query, rules, asked, count, budget, findings, err);
     if (rc == STA_OK)
-        keep_severities(findings, question->request);
+        keep_severities(findings, query->request);
     free(asked);
     if (rc != STA_OK)
         sta_findings_result_fini(findings);
     return rc;
 }
 
-int sta_rule_preview(const struct sta_overlap_question *question, const char *text, size_t size,
+int sta_rule_preview(const struct sta_overlap_query *query, const char *text, size_t size,
                      const struct sta_budget *budget, struct sta_findings_result *findings,
                      struct sta_error *err)
 {
     static const struct sta_rules none = {.goal = 0.9, .warmup_steps = 1, .stake_floor = 0.01};
-    const struct sta_rules *rules = sta_rules_of(question->presets);
+    const struct sta_rules *rules = sta_rules_of(query->presets);
     struct sta_rule rule = {0};
     struct sta_yaml *yaml = NULL;
     *findings = (struct sta_findings_result){0};
     int rc = sta_yaml_parse("rule", text, size, &yaml, err);
     struct sta_rule_reading reading = {.rules =
                                            (struct sta_rules *)(uintptr_t)(rules != NULL ? rules : &none),
-                                       .presets = question->presets,
+                                       .presets = query->presets,
                                        .yaml = yaml};
     if (rc == STA_OK)
         rc = sta_rule_read(&reading, yaml->root, &rule, err);
@@ -226,7 +226,7 @@ int sta_rule_preview(const struct sta_overlap_question *question, const char *te
         sta_at(err, reading.pointer, err->position);
     const struct sta_rule *asked = &rule;
     if (rc == STA_OK)
-        rc = run_rules(question, reading.rules, &asked, 1, budget, findings, err);
+        rc = run_rules(query, reading.rules, &asked, 1, budget, findings, err);
     if (rc == STA_OK) { /* the answer outlives the rule */
         struct sta_finding *finding = &findings->items[0];
         const char **const texts[] = {&finding->id, &finding->title, &finding->group, &finding->unit,

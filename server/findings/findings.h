@@ -37,8 +37,7 @@ struct sta_attribution_result {
  * Mistakes: STA_EINPUT with parameter and position.  Return: 0, these, STA_ELIMIT, STA_ECANCELLED,
  * STA_ECORRUPT.  Any thread.  Fini after success.
  */
-STA_MUSTCHECK int sta_attribution_run(const struct sta_overlap_question *question,
-                                      const struct sta_budget *budget,
+STA_MUSTCHECK int sta_attribution_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                                       struct sta_attribution_result *attribution, struct sta_error *err);
 void sta_attribution_result_fini(struct sta_attribution_result *attribution);
 
@@ -52,18 +51,16 @@ struct sta_utilisation_result {
 };
 /** Members: goal, warmup_steps, end_steps.  Mistakes and statuses as sta_attribution_run; fini after
  * success. */
-STA_MUSTCHECK int sta_utilisation_run(const struct sta_overlap_question *question,
-                                      const struct sta_budget *budget,
+STA_MUSTCHECK int sta_utilisation_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                                       struct sta_utilisation_result *attribution, struct sta_error *err);
 void sta_utilisation_result_fini(struct sta_utilisation_result *attribution);
 
 /** Members: by, measure, of, least.  @rows: in whole.  Fini it after success. */
-STA_MUSTCHECK int sta_stragglers_run(const struct sta_overlap_question *question,
-                                     const struct sta_budget *budget, struct sta_facts *facts,
-                                     struct sta_table *rows, struct sta_error *err);
+STA_MUSTCHECK int sta_stragglers_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
+                                     struct sta_facts *facts, struct sta_table *rows, struct sta_error *err);
 
 /** Member: kind.  @files: file_name, bytes, distinct, ratio: most bytes moved again first. */
-STA_MUSTCHECK int sta_access_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+STA_MUSTCHECK int sta_access_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                                  struct sta_facts *facts, struct sta_table *files, struct sta_error *err);
 
 /* ---- findings (parts 7 to 9) */
@@ -128,9 +125,8 @@ struct sta_findings_result {
  * between).
  * Mistakes, statuses as sta_attribution_run; fini after success.
  */
-STA_MUSTCHECK int sta_findings_run(const struct sta_overlap_question *question,
-                                   const struct sta_budget *budget, struct sta_findings_result *attribution,
-                                   struct sta_error *err);
+STA_MUSTCHECK int sta_findings_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
+                                   struct sta_findings_result *attribution, struct sta_error *err);
 void sta_findings_result_fini(struct sta_findings_result *attribution);
 /** Advice of a rule: its n-th sentence, or NULL. */
 const char *sta_finding_advice(const struct sta_finding *finding, size_t number);
@@ -179,7 +175,7 @@ struct sta_rule_info sta_rule_at(const struct sta_presets *presets, size_t numbe
  * sta_rule_preview - the finding that a rule would give
  * @text: YAML or JSON of one rule.  Mistakes: STA_EINPUT, the parameter is a pointer into the rule
  */
-STA_MUSTCHECK int sta_rule_preview(const struct sta_overlap_question *question, const char *text, size_t size,
+STA_MUSTCHECK int sta_rule_preview(const struct sta_overlap_query *query, const char *text, size_t size,
                                    const struct sta_budget *budget, struct sta_findings_result *attribution,
                                    struct sta_error *err);
 

@@ -31,7 +31,7 @@ static void put_thread(struct sta_buffer *out, const struct sta_looks *looks, si
 {
     const struct sta_jump *jumps = looks->order.shown;
     const struct sta_entity_thread *thread =
-        &sta_snapshot_entities(looks->run->question.snapshot)->threads[jumps[first].thread];
+        &sta_snapshot_entities(looks->run->query.snapshot)->threads[jumps[first].thread];
     put_id(out, "pid", thread->pid);
     put_id(out, "tid", thread->tid);
     for (size_t i = first; i < looks->order.shown_count && out->size < MOST_CHARACTERS; i++) {

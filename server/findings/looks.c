@@ -8,7 +8,7 @@
 #include "findings/epochs.h"
 #include "findings/robust.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 
 /* ---- what all rules have in common */
@@ -55,7 +55,7 @@ static void put_context(struct sta_looks *looks)
     sta_figure_number(figures, NULL, "base", sta_run_seconds(looks->run, looks->base));
     sta_figure_text(figures, NULL, "base_kind", looks->base_kind);
     sta_figure_text(figures, NULL, "kind",
-                    sta_trace_kind_name(sta_snapshot_info(looks->run->question.snapshot)->kind));
+                    sta_trace_kind_name(sta_snapshot_info(looks->run->query.snapshot)->kind));
     sta_figure_text(figures, NULL, "preset", looks->run->preset->name);
     sta_figure_number(figures, NULL, "job", sta_run_seconds(looks->run, job_of(phases)));
     sta_figure_number(figures, NULL, "goal", looks->goal);
@@ -192,7 +192,7 @@ static void put_jumps(const struct sta_looks *looks, const char *ask, struct sta
     static const char *const units[] = {NULL, NULL, NULL, "s", "s", "s"};
     static const enum sta_type types[] = {STA_TYPE_TEXT,  STA_TYPE_INT,   STA_TYPE_INT,
                                           STA_TYPE_FLOAT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
-    const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(looks->run->query.snapshot);
     sta_figure_int(figures, ask, "jumps", looks->order.jumps);
     sta_figure_int(figures, ask, "events", (int64_t)looks->phases.events);
     sta_evidence_begin(evidence, looks->order.shown_count, names, types, units, STA_COUNT_OF(names));
@@ -234,7 +234,7 @@ static void look_at_clocks(const struct sta_looks *looks, const char *ask, struc
 {
     static const char *const names[] = {"host_name", "start", "end"}, *const units[] = {NULL, "s", "s"};
     static const enum sta_type types[] = {STA_TYPE_TEXT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
-    const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(looks->run->query.snapshot);
     const struct sta_phases *phases = &looks->phases;
     int64_t first = INT64_MAX, last = INT64_MIN, latest = INT64_MIN, earliest = INT64_MAX;
     size_t row = 0;

@@ -33,7 +33,7 @@ struct sta_ledger_look {
 
 /* Stall, layers and conditions of ranks, in one pass (looks_ranks.c). */
 struct sta_ranks_sweep {
-    struct sta_overlap_question question;
+    struct sta_overlap_query query;
     struct sta_overlap_request request;
     struct sta_named_expression conditions[STA_SIGNATURE_CONDITIONS];
     uint32_t count;

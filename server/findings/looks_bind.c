@@ -2,7 +2,7 @@
  * passes. */
 #include <string.h>
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "findings/cold.h"
 #include "findings/looks_private.h"
 

@@ -66,8 +66,7 @@ static int measure(struct sta_looks *looks, const struct part *part, struct sta_
     struct sta_run *run = looks->run;
     struct sta_named_expression *sets =
         sta_arena_alloc(&run->memory, STA_OVERLAP_SETS * sizeof *sets, _Alignof(max_align_t));
-    struct sta_overlap_question *question =
-        sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
+    struct sta_overlap_query *query = sta_arena_alloc(&run->memory, sizeof *query, _Alignof(max_align_t));
     struct sta_overlap_request request;
     struct sta_overlap_binding binding = {0};
     struct sta_overlap_results results = {0};
@@ -76,8 +75,8 @@ static int measure(struct sta_looks *looks, const struct part *part, struct sta_
         sets[c] = (struct sta_named_expression){name, (char *)(uintptr_t)part->looks[c]->text};
     if (part->compute)
         sets[part->count] = (struct sta_named_expression){name, run->preset->phases[STA_PHASE_compute]};
-    *question = sta_run_question(run, sta_run_request(run), sets, part->count + part->compute);
-    int rc = sta_overlap_request_read(&request, question, false, err);
+    *query = sta_run_query(run, sta_run_request(run), sets, part->count + part->compute);
+    int rc = sta_overlap_request_read(&request, query, false, err);
     if (rc == STA_OK)
         rc = sta_overlap_binding_init(&binding, &request, run->budget, err);
     if (rc == STA_OK)

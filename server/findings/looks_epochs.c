@@ -7,7 +7,7 @@
 #include "findings/epochs.h"
 #include "findings/looks_private.h"
 #include "findings/robust.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 
 /* ---- epochs and steps */
@@ -110,7 +110,7 @@ int sta_look_first_steps(struct sta_looks *looks, const char *ask, struct sta_fi
 static uint8_t *units_with_steps(const struct sta_looks *looks, const struct sta_scope *scope,
                                  struct sta_error *err)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(looks->run->question.snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(looks->run->query.snapshot);
     uint8_t *steps = sta_account_calloc(looks->run->budget->account, (size_t)sta_scope_unit_count(scope) + 1,
                                         1, "threads", err);
     for (uint32_t code = 0; steps != NULL && code < entities->thread_code_count; code++)
@@ -127,14 +127,14 @@ static int measure_threads(struct sta_looks *looks, char *condition, __int128 *a
     struct sta_run *run = looks->run;
     struct sta_document *document = sta_run_request(run);
     const struct sta_named_expression set = {name, condition};
-    const struct sta_overlap_question question = sta_run_question(run, document, &set, 1);
+    const struct sta_overlap_query query = sta_run_query(run, document, &set, 1);
     const struct sta_overlap_wants wants = {0};
     struct sta_overlap_request request;
     struct sta_overlap_binding binding = {0};
     struct sta_overlap_results results = {0};
     uint8_t *steps = NULL;
     sta_run_add_text(run, document, "scope", "thread");
-    int rc = sta_overlap_request_read(&request, &question, false, err);
+    int rc = sta_overlap_request_read(&request, &query, false, err);
     if (rc == STA_OK)
         rc = sta_overlap_binding_init(&binding, &request, run->budget, err);
     if (rc == STA_OK)

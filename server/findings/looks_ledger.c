@@ -15,7 +15,7 @@
 
 static void put_lines(const struct sta_run *run, const char *ask, struct sta_figure_list *figures)
 {
-    const struct sta_snapshot *snapshot = run->question.snapshot;
+    const struct sta_snapshot *snapshot = run->query.snapshot;
     struct sta_ledger_counts sum = {0};
     int64_t truncated = 0;
     for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
@@ -66,7 +66,7 @@ static bool is_hash(const struct sta_dictionary *refs, uint32_t code)
 
 static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta_error *err)
 {
-    const struct sta_snapshot *snapshot = looks->run->question.snapshot;
+    const struct sta_snapshot *snapshot = looks->run->query.snapshot;
     const struct sta_entities *entities = sta_snapshot_entities(snapshot);
     const struct sta_tables *tables = sta_snapshot_tables(snapshot);
     struct unresolved count = {.snapshot = snapshot};
@@ -166,7 +166,7 @@ static int look_at_functions(struct sta_looks *looks, struct sta_error *err)
     sta_document_append(arena, request, "order_by", order);
     int rc = sta_looks_query(looks, request, MOST_FUNCTIONS, &result, &functions, err);
     if (rc == STA_OK)
-        count_functions(looks->run->question.presets, &functions, &looks->ledger);
+        count_functions(looks->run->query.presets, &functions, &looks->ledger);
     sta_table_fini(&functions);
     sta_query_result_release(result);
     return rc;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "findings/looks.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 #include "findings/findings.h"
 
@@ -56,9 +56,9 @@ static void put_and(struct sta_buffer *out, const char *text)
 /* Events that overlap the window and satisfy the filters: a query's own window goes by their start. */
 static void put_filter(const struct sta_run *run, const char *filter, struct sta_buffer *out)
 {
-    const struct sta_document *from = sta_document_member(run->question.request, "from");
-    const struct sta_document *to = sta_document_member(run->question.request, "to");
-    const struct sta_document *own = sta_document_member(run->question.request, "filter");
+    const struct sta_document *from = sta_document_member(run->query.request, "from");
+    const struct sta_document *to = sta_document_member(run->query.request, "to");
+    const struct sta_document *own = sta_document_member(run->query.request, "filter");
     char text[120];
     if (from != NULL && from->type != STA_DOCUMENT_NULL) {
         const long long low = micros(from);
@@ -96,10 +96,10 @@ int sta_looks_query(struct sta_looks *looks, const struct sta_document *request,
                     struct sta_query_result **result, struct sta_table *table, struct sta_error *err)
 {
     struct sta_run *run = looks->run;
-    const struct sta_query_trace trace = {run->question.label, run->question.snapshot};
+    const struct sta_query_trace trace = {run->query.label, run->query.snapshot};
     const struct sta_query query = {.traces = &trace,
                                     .trace_count = 1,
-                                    .presets = (struct sta_presets *)(uintptr_t)run->question.presets,
+                                    .presets = (struct sta_presets *)(uintptr_t)run->query.presets,
                                     .request = request,
                                     .spill_folder = run->budget->spill_folder};
     struct sta_query_reader *reader = NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 #include "findings/looks_private.h"
 
@@ -72,7 +72,7 @@ static uint32_t layers_of(const struct sta_looks *looks, uint64_t conditions)
 static struct sta_sweep_cell *cells_by(const struct sta_looks *looks, bool layers, struct sta_error *err)
 {
     const struct sta_overlap_results *results = &looks->charged.results;
-    const uint64_t watched = (UINT64_C(1) << looks->ranks.question.watched) - 1;
+    const uint64_t watched = (UINT64_C(1) << looks->ranks.query.watched) - 1;
     struct sta_sweep_cell *cells = sta_account_alloc(looks->run->budget->account, results->cell_count + 1,
                                                      sizeof *cells, "the moments of ranks", err);
     for (size_t i = 0; cells != NULL && i < results->cell_count; i++) {
@@ -142,10 +142,10 @@ static int read_requests(struct sta_looks *looks, bool stall, bool layers, struc
 {
     struct sta_ranks_sweep *sweep = &looks->ranks;
     struct sta_run *run = looks->run;
-    sweep->question = sta_run_question(run, sta_run_request(run), sweep->conditions, sweep->count);
-    sweep->question.by_signature = true;
-    sweep->question.watched = stall ? (uint32_t)looks->stall.set_count : 0;
-    int rc = sta_overlap_request_read(&sweep->request, &sweep->question, false, err);
+    sweep->query = sta_run_query(run, sta_run_request(run), sweep->conditions, sweep->count);
+    sweep->query.by_signature = true;
+    sweep->query.watched = stall ? (uint32_t)looks->stall.set_count : 0;
+    int rc = sta_overlap_request_read(&sweep->request, &sweep->query, false, err);
     if (rc == STA_OK && stall)
         rc = sta_charge_read(run, &looks->stall, NULL, &looks->charged, err);
     if (rc == STA_OK && layers)

@@ -6,7 +6,7 @@
 #include "findings/epochs.h"
 #include "findings/looks_private.h"
 #include "findings/robust.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 
 /* ---- stall */

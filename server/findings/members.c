@@ -259,7 +259,7 @@ static int unite_pieces(const struct pass *pass, struct sta_error *err)
 /* Ranks of units: each thread's. */
 static uint32_t *make_ranks(const struct pass *pass, struct sta_error *err)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(pass->run->question.snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(pass->run->query.snapshot);
     struct sta_scope *scope = pass->members->binding.scope;
     uint32_t *ranks = sta_account_calloc(pass->members->account, (size_t)sta_scope_unit_count(scope) + 1,
                                          sizeof *ranks, WHAT, err);
@@ -291,8 +291,8 @@ static int bind(struct sta_run *run, struct pass *pass, const char *condition, s
     } else {
         sta_run_add_text(run, request, "scope", scopes[pass->kind]);
     }
-    members->question = sta_run_question(run, request, bound ? set : NULL, bound);
-    int rc = sta_overlap_request_read(&members->request, &members->question, false, err);
+    members->query = sta_run_query(run, request, bound ? set : NULL, bound);
+    int rc = sta_overlap_request_read(&members->request, &members->query, false, err);
     if (rc != STA_OK && strcmp(err->parameter, "/sets/of") == 0)
         sta_at(err, "/of", err->position);
     if (rc == STA_OK)

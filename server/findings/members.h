@@ -32,7 +32,7 @@ struct sta_member_sum {
 };
 
 struct sta_members {
-    struct sta_overlap_question question;
+    struct sta_overlap_query query;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding;
     struct sta_overlap_results results;

@@ -343,14 +343,13 @@ static int pass_init(struct sta_run *run, struct pass *pass, struct sta_error *e
 {
     static char name[] = "all", always[] = "true";
     struct sta_named_expression *sets = sta_arena_alloc(&run->memory, sizeof *sets, _Alignof(max_align_t));
-    struct sta_overlap_question *question =
-        sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
-    const struct sta_entities *entities = sta_snapshot_entities(run->question.snapshot);
+    struct sta_overlap_query *query = sta_arena_alloc(&run->memory, sizeof *query, _Alignof(max_align_t));
+    const struct sta_entities *entities = sta_snapshot_entities(run->query.snapshot);
     struct sta_document *request = sta_run_request(run);
     sta_run_add_text(run, request, "scope", "thread");
     *sets = (struct sta_named_expression){name, always};
-    *question = sta_run_question(run, request, sets, 1);
-    int rc = sta_overlap_request_read(&pass->request, question, false, err);
+    *query = sta_run_query(run, request, sets, 1);
+    int rc = sta_overlap_request_read(&pass->request, query, false, err);
     if (rc == STA_OK)
         rc = sta_overlap_binding_init(&pass->binding, &pass->request, run->budget, err);
     if (rc != STA_OK)
@@ -430,7 +429,7 @@ static void put_gaps(const struct pass *pass, struct sta_order_looks *looks)
 static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool whole,
                     struct sta_order_looks *looks, struct sta_error *err)
 {
-    const struct sta_tables *tables = sta_snapshot_tables(run->question.snapshot);
+    const struct sta_tables *tables = sta_snapshot_tables(run->query.snapshot);
     struct pass pass = {.run = run,
                         .phases = phases,
                         .account = run->budget->account,

@@ -139,7 +139,7 @@ static void widen(int64_t *start, int64_t *end, const struct thread *thread)
 static int sum_threads(const struct pass *pass, struct sta_error *err)
 {
     struct sta_phases *phases = pass->phases;
-    const struct sta_entities *entities = sta_snapshot_entities(pass->run->question.snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(pass->run->query.snapshot);
     uint8_t *met = sta_account_calloc(phases->account, (size_t)entities->process_count + 1, 1, WHAT, err);
     phases->host_limit = sta_dictionary_count(entities->hosts);
     phases->of_host = sta_account_alloc(phases->account, (size_t)phases->host_limit + 1,
@@ -258,10 +258,9 @@ static int bind(struct sta_run *run, struct pass *pass, struct sta_error *err)
     }
     if (count == 0)
         sets[count++] = (struct sta_named_expression){set_name, nothing};
-    struct sta_overlap_question *question =
-        sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
-    *question = sta_run_question(run, sta_run_request(run), sets, count);
-    int rc = sta_overlap_request_read(&phases->request, question, false, err);
+    struct sta_overlap_query *query = sta_arena_alloc(&run->memory, sizeof *query, _Alignof(max_align_t));
+    *query = sta_run_query(run, sta_run_request(run), sets, count);
+    int rc = sta_overlap_request_read(&phases->request, query, false, err);
     return rc == STA_OK ? sta_overlap_binding_init(&phases->binding, &phases->request, run->budget, err) : rc;
 }
 
@@ -271,7 +270,7 @@ int sta_phases_read(struct sta_run *run, struct sta_phases *phases, struct sta_e
     struct pass pass = {.phases = phases,
                         .run = run,
                         .worker_count = sta_budget_workers(run->budget),
-                        .thread_count = sta_snapshot_entities(run->question.snapshot)->thread_code_count};
+                        .thread_count = sta_snapshot_entities(run->query.snapshot)->thread_code_count};
     pass.workers = sta_alloc_array(pass.worker_count, sizeof *pass.workers);
     int rc = bind(run, &pass, err);
     if (rc == STA_OK)

@@ -177,12 +177,11 @@ static int bind(struct sta_run *run, struct pass *pass, struct sta_error *err)
     static char name[] = "calls";
     struct sta_named_expression *sets =
         sta_arena_alloc(&run->memory, 2 * sizeof *sets, _Alignof(max_align_t));
-    struct sta_overlap_question *question =
-        sta_arena_alloc(&run->memory, sizeof *question, _Alignof(max_align_t));
+    struct sta_overlap_query *query = sta_arena_alloc(&run->memory, sizeof *query, _Alignof(max_align_t));
     for (size_t i = 0; i < 2; i++)
         sets[i] = (struct sta_named_expression){name, (char *)(uintptr_t)sta_shared_conditions[i]};
-    *question = sta_run_question(run, sta_run_request(run), sets, 2);
-    int rc = sta_overlap_request_read(&pass->request, question, false, err);
+    *query = sta_run_query(run, sta_run_request(run), sets, 2);
+    int rc = sta_overlap_request_read(&pass->request, query, false, err);
     return rc == STA_OK ? sta_overlap_binding_init(&pass->binding, &pass->request, run->budget, err) : rc;
 }
 

@@ -14,22 +14,23 @@ static const char *const measure_words[] = {"busy", "exposed", "time", "size", "
 #define ARRIVAL STA_MEASURES
 #define SIZE_LIMIT 9e15
 
-struct asked {
+struct parameters {
     struct sta_straggler_options options;
     bool arrival;
 };
 
 /* ---- the request */
 
-static int read_words(const struct sta_document *request, struct asked *asked, struct sta_error *err)
+static int read_words(const struct sta_document *request, struct parameters *parameters,
+                      struct sta_error *err)
 {
     size_t kind = STA_BY_RANK, measure = STA_MEASURE_BUSY;
     int rc = sta_member_word(request, "by", kind_words, STA_COUNT_OF(kind_words), &kind, err);
     if (rc == STA_OK)
         rc = sta_member_word(request, "measure", measure_words, STA_COUNT_OF(measure_words), &measure, err);
-    asked->options.kind = (enum sta_member_kind)kind;
-    asked->arrival = measure == ARRIVAL;
-    asked->options.measure = asked->arrival ? STA_MEASURE_BUSY : (enum sta_measure)measure;
+    parameters->options.kind = (enum sta_member_kind)kind;
+    parameters->arrival = measure == ARRIVAL;
+    parameters->options.measure = parameters->arrival ? STA_MEASURE_BUSY : (enum sta_measure)measure;
     return rc;
 }
 
@@ -39,13 +40,13 @@ static int fail_at(struct sta_error *err, const char *member, const char *text)
     return sta_at_member(err, member, NULL, -1);
 }
 
-static int read_asked(const struct sta_run *run, const struct sta_document *request, struct asked *asked,
-                      struct sta_error *err)
+static int read_asked(const struct sta_run *run, const struct sta_document *request,
+                      struct parameters *parameters, struct sta_error *err)
 {
     double least = 0;
     bool given = false;
     const char *of = NULL;
-    int rc = read_words(request, asked, err);
+    int rc = read_words(request, parameters, err);
     if (rc == STA_OK)
         rc = sta_member_text(request, "of", &of, err);
     if (rc == STA_OK)
@@ -54,18 +55,18 @@ static int read_asked(const struct sta_run *run, const struct sta_document *requ
         return rc;
     if (!(least >= 0 && least <= SIZE_LIMIT))
         return fail_at(err, "least", "expected a number of bytes from 0");
-    asked->options.least = (int64_t)least;
-    const bool by_rank = asked->options.kind == STA_BY_RANK;
-    if (asked->arrival && !by_rank)
+    parameters->options.least = (int64_t)least;
+    const bool by_rank = parameters->options.kind == STA_BY_RANK;
+    if (parameters->arrival && !by_rank)
         return fail_at(err, "by", "who ends steps last is asked of ranks");
-    if (asked->arrival && run->preset->phases[STA_PHASE_step] == NULL)
+    if (parameters->arrival && run->preset->phases[STA_PHASE_step] == NULL)
         return fail_at(err, "preset", "who ends steps last needs a preset whose phases have step");
-    if (asked->arrival)
+    if (parameters->arrival)
         return STA_OK;
     if (of == NULL)
         return fail_at(err, "of", "expected a condition, such as io_cat == 1, or stall");
     if (strcmp(of, "stall") != 0) {
-        asked->options.of = of;
+        parameters->options.of = of;
         return STA_OK;
     }
     if (!by_rank)
@@ -84,22 +85,23 @@ static int put_units(const struct sta_scope *scope, const struct sta_run *run, c
     return STA_OK;
 }
 
-static void put_value(const struct sta_run *run, const struct asked *asked, struct sta_table_column *column,
-                      size_t row, double value)
+static void put_value(const struct sta_run *run, const struct parameters *parameters,
+                      struct sta_table_column *column, size_t row, double value)
 {
     if (column->type == STA_TYPE_INT)
         sta_table_set_int(column, row, (int64_t)value);
-    else if (asked->options.of == NULL || asked->options.measure <= STA_MEASURE_TIME)
+    else if (parameters->options.of == NULL || parameters->options.measure <= STA_MEASURE_TIME)
         sta_table_set_number(column, row, sta_run_seconds(run, (__int128)value));
     else
         sta_table_set_number(column, row, value);
 }
 
-static int put_members(const struct sta_run *run, const struct asked *asked,
+static int put_members(const struct sta_run *run, const struct parameters *parameters,
                        const struct sta_stragglers *found, struct sta_table *rows, struct sta_error *err)
 {
     static const char *const units_of[STA_MEASURES] = {"s", "s", "s", "B", NULL, "B/s"};
-    const enum sta_measure measure = asked->options.of == NULL ? STA_MEASURE_BUSY : asked->options.measure;
+    const enum sta_measure measure =
+        parameters->options.of == NULL ? STA_MEASURE_BUSY : parameters->options.measure;
     const bool whole = measure == STA_MEASURE_SIZE || measure == STA_MEASURE_COUNT;
     uint32_t *units =
         sta_account_alloc(found->account, found->count + 1, sizeof *units, "the table of stragglers", err);
@@ -118,7 +120,7 @@ static int put_members(const struct sta_run *run, const struct asked *asked,
     for (size_t i = 0; i < found->count; i++) {
         const struct sta_straggler *one = &found->items[i];
         struct sta_table_column *columns = rows->columns + first;
-        put_value(run, asked, &columns[0], i, one->value);
+        put_value(run, parameters, &columns[0], i, one->value);
         sta_table_set_number(&columns[1], i, one->z);
         sta_table_set_int(&columns[2], i, one->outlier);
         sta_table_set_int(&columns[3], i, one->slow);
@@ -127,20 +129,20 @@ static int put_members(const struct sta_run *run, const struct asked *asked,
     return sta_budget_check(run->budget, err);
 }
 
-static double scaled(const struct sta_run *run, const struct asked *asked, double value)
+static double scaled(const struct sta_run *run, const struct parameters *parameters, double value)
 {
-    const bool time = asked->options.of == NULL || asked->options.measure <= STA_MEASURE_TIME;
+    const bool time = parameters->options.of == NULL || parameters->options.measure <= STA_MEASURE_TIME;
     return time ? value / ((double)run->ticks_per_us * 1e6) : value;
 }
 
-static void put_member_facts(const struct sta_run *run, const struct asked *asked,
+static void put_member_facts(const struct sta_run *run, const struct parameters *parameters,
                              const struct sta_stragglers *found, struct sta_facts *facts)
 {
     sta_facts_int(facts, "members", (int64_t)found->member_count);
     sta_facts_int(facts, "outliers", (int64_t)found->outliers);
     sta_facts_int(facts, "slow", (int64_t)found->slow);
-    sta_findings_fact(facts, "median", NULL, scaled(run, asked, found->median));
-    sta_findings_fact(facts, "mad", NULL, scaled(run, asked, found->mad));
+    sta_findings_fact(facts, "median", NULL, scaled(run, parameters, found->median));
+    sta_findings_fact(facts, "mad", NULL, scaled(run, parameters, found->mad));
     sta_facts_number(facts, "excess", "s", found->excess / ((double)run->ticks_per_us * 1e6));
 }
 
@@ -186,24 +188,25 @@ static int answer_arrivals(struct sta_run *run, const struct sta_phases *phases,
     return rc;
 }
 
-static int answer_members(struct sta_run *run, const struct sta_phases *phases, const struct asked *asked,
-                          struct sta_facts *facts, struct sta_table *rows, struct sta_error *err)
+static int answer_members(struct sta_run *run, const struct sta_phases *phases,
+                          const struct parameters *parameters, struct sta_facts *facts,
+                          struct sta_table *rows, struct sta_error *err)
 {
     struct sta_attribution chain = {0};
     struct sta_charged charged = {0};
     struct sta_charged_rows stall = {.account = run->budget->account};
     struct sta_stragglers found = {.account = run->budget->account};
     int rc = STA_OK;
-    if (asked->options.of == NULL && !sta_attribution_of_chain(run, run->preset->chains[0].name, &chain))
+    if (parameters->options.of == NULL && !sta_attribution_of_chain(run, run->preset->chains[0].name, &chain))
         rc = fail_at(err, "preset", "the default chain of this preset has too many sets");
-    if (rc == STA_OK && asked->options.of == NULL)
+    if (rc == STA_OK && parameters->options.of == NULL)
         rc = sta_charge_sums(run, &chain, phases, &charged, &stall, err);
     if (rc == STA_OK)
-        rc = sta_stragglers_find(run, phases, &asked->options, &charged, &stall, &found, err);
+        rc = sta_stragglers_find(run, phases, &parameters->options, &charged, &stall, &found, err);
     if (rc == STA_OK)
-        rc = put_members(run, asked, &found, rows, err);
+        rc = put_members(run, parameters, &found, rows, err);
     if (rc == STA_OK)
-        put_member_facts(run, asked, &found, facts);
+        put_member_facts(run, parameters, &found, facts);
     sta_stragglers_fini(&found);
     sta_charged_rows_fini(&stall);
     sta_charged_fini(&charged);
@@ -211,22 +214,22 @@ static int answer_members(struct sta_run *run, const struct sta_phases *phases, 
     return rc;
 }
 
-int sta_stragglers_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_stragglers_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                        struct sta_facts *facts, struct sta_table *rows, struct sta_error *err)
 {
     struct sta_run run;
     struct sta_phases phases = {.account = budget->account};
-    struct asked asked = {0};
+    struct parameters parameters = {0};
     *facts = (struct sta_facts){0};
     *rows = (struct sta_table){0};
-    int rc = sta_run_open(&run, question, budget, err);
+    int rc = sta_run_open(&run, query, budget, err);
     if (rc == STA_OK)
-        rc = read_asked(&run, question->request, &asked, err);
+        rc = read_asked(&run, query->request, &parameters, err);
     if (rc == STA_OK)
         rc = sta_phases_read(&run, &phases, err);
     if (rc == STA_OK)
-        rc = asked.arrival ? answer_arrivals(&run, &phases, facts, rows, err)
-                           : answer_members(&run, &phases, &asked, facts, rows, err);
+        rc = parameters.arrival ? answer_arrivals(&run, &phases, facts, rows, err)
+                                : answer_members(&run, &phases, &parameters, facts, rows, err);
     sta_phases_fini(&phases);
     sta_run_fini(&run);
     if (rc != STA_OK)

@@ -163,7 +163,7 @@ static int check_phases(const struct sta_run *run, struct sta_error *err)
     return STA_OK;
 }
 
-int sta_utilisation_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_utilisation_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                         struct sta_utilisation_result *answer, struct sta_error *err)
 {
     struct sta_run run;
@@ -171,15 +171,15 @@ int sta_utilisation_run(const struct sta_overlap_question *question, const struc
     struct sta_utilisation utilisation = {.account = budget->account};
     struct sta_utilisation_options options = {.goal = 0.9, .warmup_steps = 1};
     *answer = (struct sta_utilisation_result){0};
-    int rc = sta_run_open(&run, question, budget, err);
+    int rc = sta_run_open(&run, query, budget, err);
     if (rc == STA_OK)
         rc = check_phases(&run, err);
     if (rc == STA_OK)
-        rc = sta_goal_read(question->request, &options.goal, err);
+        rc = sta_goal_read(query->request, &options.goal, err);
     if (rc == STA_OK)
-        rc = read_count(question->request, "warmup_steps", &options.warmup_steps, err);
+        rc = read_count(query->request, "warmup_steps", &options.warmup_steps, err);
     if (rc == STA_OK)
-        rc = read_count(question->request, "end_steps", &options.end_steps, err);
+        rc = read_count(query->request, "end_steps", &options.end_steps, err);
     if (rc == STA_OK)
         rc = sta_phases_read(&run, &phases, err);
     if (rc == STA_OK)

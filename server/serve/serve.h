@@ -37,7 +37,7 @@ struct sta_server_options {
     uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout, timeline_cells;
     unsigned workers;
     const char *spill;             /* folder for what does not fit the memory */
-    const struct sta_peers *peers; /* other processes of the daemon, which share questions; NULL: none */
+    const struct sta_peers *peers; /* other processes of the daemon, which share queries; NULL: none */
     /** Appends what is known of these processes (ranks) as a JSON list.  Return: one that has not been heard
      * of for long, -1: none.  NULL: the daemon is no job of ranks. */
     int (*put_ranks)(void *context, struct sta_buffer *out);
@@ -65,7 +65,7 @@ size_t sta_server_shrink(struct sta_server *server, size_t bytes);
 /** Cancels the responses that are prepared while nobody waits for them.  Return: how many have not ended yet.
  * Context: as sta_server_shrink. */
 size_t sta_server_cancel_prepared(struct sta_server *server);
-/** Whether questions are worked on or wait, or long responses are under way.  Context: any thread, until the
+/** Whether queries are worked on or wait, or long responses are under way.  Context: any thread, until the
  * server is stopped. */
 bool sta_server_is_busy(const struct sta_server *server);
 /** No new connections; answers in flight may finish for @grace_ms; then everything is closed and freed. */

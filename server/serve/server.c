@@ -138,8 +138,8 @@ static void server_free(struct sta_server *server)
         sta_access_destroy(server->access);
     if (server->assets != NULL)
         sta_assets_destroy(server->assets);
-    if (server->questions != NULL)
-        sta_workers_destroy(server->questions);
+    if (server->queries != NULL)
+        sta_workers_destroy(server->queries);
     if (server->prepared != NULL)
         sta_workers_destroy(server->prepared);
     if (server->background != NULL)
@@ -183,8 +183,8 @@ int sta_server_start(const struct sta_server_options *options, struct sta_server
         server->results = sta_result_cache_create(options->cache - options->cache / 2);
         server->models = sta_models_create(options->query_memory, options->account);
         server->timelines = sta_timelines_create(options->account);
-        server->questions = sta_workers_create((unsigned)options->running_queries, options->queued_queries,
-                                               STA_WORKERS_NORMAL);
+        server->queries = sta_workers_create((unsigned)options->running_queries, options->queued_queries,
+                                             STA_WORKERS_NORMAL);
         server->running = sta_running_create(options->jobs);
         server->streams =
             sta_workers_create((unsigned)options->running_queries, options->connections, STA_WORKERS_NORMAL);
@@ -225,7 +225,7 @@ size_t sta_server_cancel_prepared(struct sta_server *server)
 
 bool sta_server_is_busy(const struct sta_server *server)
 {
-    struct sta_workers *const all[] = {server->questions, server->prepared, server->background};
+    struct sta_workers *const all[] = {server->queries, server->prepared, server->background};
     uint64_t work = sta_shares_taken(server->stream_places);
     for (size_t i = 0; i < STA_COUNT_OF(all); i++) {
         uint64_t running, waiting;
@@ -249,7 +249,7 @@ void sta_server_stop(struct sta_server *server, unsigned grace_ms)
     atomic_store(&server->stopping, true);
     sta_http_quiesce(server->http, grace_ms);
     sta_response_cache_cancel(server->response_cache);
-    sta_workers_stop(server->questions);
+    sta_workers_stop(server->queries);
     sta_workers_stop(server->prepared);
     sta_workers_stop(server->background);
     sta_workers_stop(server->streams);

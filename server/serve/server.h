@@ -26,12 +26,12 @@ struct sta_server {
     struct sta_access *access;
     struct sta_response_cache *response_cache;
     struct sta_result_cache *results; /* of which pages are cut */
-    struct sta_models *models;        /* of data loading, for the next question to them */
+    struct sta_models *models;        /* of data loading, for the next query to them */
     struct sta_timelines *timelines;
-    struct sta_running *running; /* questions at work */
+    struct sta_running *running; /* queries at work */
     struct sta_assets *assets;
     struct sta_metrics *metrics;
-    struct sta_workers *questions;  /* what scans traces */
+    struct sta_workers *queries;    /* what scans traces */
     struct sta_workers *prepared;   /* what the first page of a new version will ask */
     struct sta_workers *background; /* what is computed for later: gives way to all others */
     struct sta_workers *streams;    /* what writes long responses, piece by piece */

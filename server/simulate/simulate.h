@@ -1,7 +1,7 @@
 /* simulate.h - what if: the data loading of a training run under other workers, storage and accelerators.
  *
  * From a trace's steps and samples a model of its loader is made, which first reproduces the run as it was
- * and says how well, then answers questions.  Where the trace does not fit the model it is refused
+ * and says how well, then answers queries.  Where the trace does not fit the model it is refused
  * (STA_EUNFIT, with a code word and a sentence) rather than guessed.  The published simulation of aligned
  * fetches stands beside it, on traces and on its own logs.  Knows events only through the facade of analyse,
  * and no HTTP. */
@@ -43,7 +43,7 @@ STA_MUSTCHECK int sta_model_create(struct sta_snapshot *snapshot, const struct s
 struct sta_model *sta_model_retain(struct sta_model *model);
 void sta_model_release(struct sta_model *model); /* NULL allowed */
 
-/* Models that were made, for the next question to the same trace. */
+/* Models that were made, for the next query to the same trace. */
 struct sta_models;
 /** @capacity: bytes that kept models may hold; @account: what they are charged to */
 struct sta_models *sta_models_create(size_t capacity, struct sta_account *account);

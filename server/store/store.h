@@ -99,10 +99,10 @@ STA_MUSTCHECK int sta_store_remove(struct sta_store *store, const char *id, stru
 
 /** Small named values kept with a trace version (computed answers) or with the store (trace NULL); durable,
  * replaced whole.  A value of a trace disappears when a newer version is published. */
-STA_MUSTCHECK int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version,
-                                 const char *name, const void *bytes, size_t size, struct sta_error *err);
-STA_MUSTCHECK int sta_store_recall(struct sta_store *store, const char *trace, uint64_t version,
-                                   const char *name, char **bytes, size_t *size, struct sta_error *err);
+STA_MUSTCHECK int sta_store_put_kept(struct sta_store *store, const char *trace, uint64_t version,
+                                     const char *name, const void *bytes, size_t size, struct sta_error *err);
+STA_MUSTCHECK int sta_store_get_kept(struct sta_store *store, const char *trace, uint64_t version,
+                                     const char *name, char **bytes, size_t *size, struct sta_error *err);
 
 /* ---- writing a version */
 

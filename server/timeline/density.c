@@ -14,29 +14,29 @@
 static const char *const cell_columns[] = {"lane", "label", "cell", "cells", "time", NULL};
 static const char *const label_words[] = {"layer", "name", "category"};
 
-struct asked {
+struct request {
     struct sta_selection selection;
     struct sta_density density;
 };
 
-static struct sta_lane_density *find_kept(const struct asked *asked, size_t at)
+static struct sta_lane_density *find_kept(const struct request *request, size_t at)
 {
-    if (asked->density.label != STA_DENSITY_LAYER)
+    if (request->density.label != STA_DENSITY_LAYER)
         return NULL;
-    return sta_density_base_find(&asked->selection, asked->selection.lanes[at],
-                                 asked->density.grid.resolution);
+    return sta_density_base_find(&request->selection, request->selection.lanes[at],
+                                 request->density.grid.resolution);
 }
 
-static int measure_lane(struct asked *asked, size_t at, struct sta_error *err)
+static int measure_lane(struct request *request, size_t at, struct sta_error *err)
 {
-    const struct sta_lane_index *index = asked->selection.index;
-    const struct sta_timeline_lane *lane = &index->tree.lanes[asked->selection.lanes[at]];
-    const struct sta_lane_density *kept = find_kept(asked, at);
-    sta_density_begin(&asked->density);
+    const struct sta_lane_index *index = request->selection.index;
+    const struct sta_timeline_lane *lane = &index->tree.lanes[request->selection.lanes[at]];
+    const struct sta_lane_density *kept = find_kept(request, at);
+    sta_density_begin(&request->density);
     int rc = kept != NULL
-                 ? sta_density_add_runs(&asked->density, kept, index->density.shift, err)
-                 : sta_density_add_threads(&asked->density, lane->first_thread, lane->thread_count, err);
-    return rc == 0 ? sta_density_end(&asked->density, (int64_t)at, err) : rc;
+                 ? sta_density_add_runs(&request->density, kept, index->density.shift, err)
+                 : sta_density_add_threads(&request->density, lane->first_thread, lane->thread_count, err);
+    return rc == 0 ? sta_density_end(&request->density, (int64_t)at, err) : rc;
 }
 
 /* ---- the answer */
@@ -79,37 +79,38 @@ static int compare_runs(const void *a, const void *b, void *context)
     return x->cell < y->cell ? -1 : x->cell > y->cell;
 }
 
-static int put_runs(struct asked *asked, const struct sta_label_set *labels,
+static int put_runs(struct request *request, const struct sta_label_set *labels,
                     struct sta_timeline_columns *columns, struct sta_error *err)
 {
     struct run_order order = {labels};
     columns->names[0] = cell_columns;
-    int rc = sta_sort(asked->density.budget, asked->density.runs, asked->density.run_count,
-                      sizeof *asked->density.runs, compare_runs, &order, err);
-    for (size_t i = 0; i < asked->density.run_count && rc == 0; i++) {
-        const struct sta_density_run *run = &asked->density.runs[i];
+    int rc = sta_sort(request->density.budget, request->density.runs, request->density.run_count,
+                      sizeof *request->density.runs, compare_runs, &order, err);
+    for (size_t i = 0; i < request->density.run_count && rc == 0; i++) {
+        const struct sta_density_run *run = &request->density.runs[i];
         int64_t values[] = {run->lane, label_place(labels, run->code), run->cell, run->cells, run->time};
         rc = sta_timeline_columns_put(columns, 0, values, err);
     }
     return rc;
 }
 
-static int put_labels(const struct asked *asked, struct sta_label_set *labels,
+static int put_labels(const struct request *request, struct sta_label_set *labels,
                       struct sta_timeline_columns *columns, struct sta_error *err)
 {
     uint32_t slot;
     int rc = 0;
-    for (size_t i = 0; i < asked->density.run_count && rc == 0; i++)
-        rc = sta_label_set_add(labels, asked->density.runs[i].code, &slot, err);
+    for (size_t i = 0; i < request->density.run_count && rc == 0; i++)
+        rc = sta_label_set_add(labels, request->density.runs[i].code, &slot, err);
     if (rc == 0)
         rc = sta_label_set_sort(labels, err);
     columns->label_count = labels->count;
     return rc == 0 ? sta_label_set_take(labels, &columns->labels, &columns->label_colors, err) : rc;
 }
 
-static int put_lanes(const struct asked *asked, struct sta_timeline_columns *columns, struct sta_error *err)
+static int put_lanes(const struct request *request, struct sta_timeline_columns *columns,
+                     struct sta_error *err)
 {
-    const struct sta_selection *selection = &asked->selection;
+    const struct sta_selection *selection = &request->selection;
     int rc = sta_timeline_columns_lanes(columns, selection->lane_count, err);
     for (size_t i = 0; i < selection->lane_count && rc == 0; i++) {
         columns->lanes[i] = sta_lane_tree_id(&selection->index->tree, selection->lanes[i]);
@@ -118,43 +119,43 @@ static int put_lanes(const struct asked *asked, struct sta_timeline_columns *col
     return rc;
 }
 
-static int answer(struct asked *asked, struct sta_timeline_columns *columns, struct sta_error *err)
+static int answer(struct request *request, struct sta_timeline_columns *columns, struct sta_error *err)
 {
-    const struct sta_selection *selection = &asked->selection;
-    const bool by_layer = asked->density.label == STA_DENSITY_LAYER;
+    const struct sta_selection *selection = &request->selection;
+    const bool by_layer = request->density.label == STA_DENSITY_LAYER;
     struct sta_label_set labels;
     sta_label_set_init(&labels,
-                       asked->density.label == STA_DENSITY_NAME
+                       request->density.label == STA_DENSITY_NAME
                            ? sta_tables_names(sta_snapshot_tables(selection->index->snapshot))
                            : sta_columns_texts(selection->view->bound.columns, STA_LOGICAL_cat),
-                       asked->density.budget);
-    int rc = sta_timeline_columns_init(columns, selection, &asked->density.grid, err);
+                       request->density.budget);
+    int rc = sta_timeline_columns_init(columns, selection, &request->density.grid, err);
     columns->of_density = true;
     columns->by_layer = by_layer;
     for (size_t i = 0; i < selection->lane_count && rc == 0 && selection->from < selection->to; i++)
-        rc = measure_lane(asked, i, err);
+        rc = measure_lane(request, i, err);
     if (rc == 0 && !by_layer)
-        rc = put_labels(asked, &labels, columns, err);
+        rc = put_labels(request, &labels, columns, err);
     if (rc == 0)
-        rc = put_lanes(asked, columns, err);
+        rc = put_lanes(request, columns, err);
     if (rc == 0)
-        rc = put_runs(asked, by_layer ? NULL : &labels, columns, err);
+        rc = put_runs(request, by_layer ? NULL : &labels, columns, err);
     sta_label_set_fini(&labels);
     return rc;
 }
 
 /* Loads what the lanes need: what is kept of them, or the events of their threads. */
-static int load_lanes(struct asked *asked, struct sta_error *err)
+static int load_lanes(struct request *request, struct sta_error *err)
 {
-    const struct sta_selection *selection = &asked->selection;
+    const struct sta_selection *selection = &request->selection;
     const struct sta_lane_tree *tree = &selection->index->tree;
-    uint32_t *threads = sta_account_alloc(asked->density.budget->account, (size_t)tree->thread_count + 1,
+    uint32_t *threads = sta_account_alloc(request->density.budget->account, (size_t)tree->thread_count + 1,
                                           sizeof *threads, WHAT, err);
     int rc = threads == NULL ? err->status : 0;
     bool measured = false;
     for (size_t i = 0; i < selection->lane_count && rc == 0; i++) {
-        struct sta_lane_density *kept = find_kept(asked, i);
-        rc = kept != NULL ? sta_lane_density_load(selection->index, kept, asked->density.budget, err)
+        struct sta_lane_density *kept = find_kept(request, i);
+        rc = kept != NULL ? sta_lane_density_load(selection->index, kept, request->density.budget, err)
                           : STA_ECORRUPT;
         if (rc != STA_ECORRUPT)
             continue;
@@ -163,28 +164,28 @@ static int load_lanes(struct asked *asked, struct sta_error *err)
         const struct sta_timeline_lane *lane = &tree->lanes[selection->lanes[i]];
         for (uint32_t t = 0; t < lane->thread_count; t++)
             threads[t] = lane->first_thread + t;
-        rc = sta_lane_index_load(selection->index, threads, lane->thread_count, asked->density.budget, err);
+        rc = sta_lane_index_load(selection->index, threads, lane->thread_count, request->density.budget, err);
     }
-    if (rc == 0 && measured && asked->density.label != STA_DENSITY_NAME)
+    if (rc == 0 && measured && request->density.label != STA_DENSITY_NAME)
         rc = sta_preset_view_classify(selection->view, selection->query->timeline, NULL,
-                                      asked->density.budget, err);
-    sta_account_free(asked->density.budget->account, threads);
+                                      request->density.budget, err);
+    sta_account_free(request->density.budget->account, threads);
     return rc;
 }
 
-static int prepare(struct asked *asked, struct sta_error *err)
+static int prepare(struct request *request, struct sta_error *err)
 {
     size_t label = STA_DENSITY_LAYER;
-    int rc = sta_grid_init(&asked->density.grid, &asked->selection, err);
+    int rc = sta_grid_init(&request->density.grid, &request->selection, err);
     if (rc == 0)
-        rc = sta_member_word(asked->selection.query->request, "label", label_words, 3, &label, err);
-    asked->density.label = (enum sta_density_label)label;
+        rc = sta_member_word(request->selection.query->request, "label", label_words, 3, &label, err);
+    request->density.label = (enum sta_density_label)label;
     if (rc == 0)
-        rc = check_lanes(&asked->selection, err);
+        rc = check_lanes(&request->selection, err);
     if (rc == 0)
-        rc = load_lanes(asked, err);
+        rc = load_lanes(request, err);
     if (rc == 0)
-        sta_density_init(&asked->density);
+        sta_density_init(&request->density);
     return rc;
 }
 
@@ -192,15 +193,15 @@ int sta_timeline_density(const struct sta_timeline_query *query, const struct st
                          struct sta_timeline_columns *columns, struct sta_error *err)
 {
     static const char *const own[] = {"width", "label", NULL};
-    struct asked asked = {.density = {.selection = &asked.selection, .budget = budget}};
+    struct request request = {.density = {.selection = &request.selection, .budget = budget}};
     *columns = (struct sta_timeline_columns){0};
-    int rc = sta_selection_read(&asked.selection, query, own, budget, err);
+    int rc = sta_selection_read(&request.selection, query, own, budget, err);
     if (rc == 0)
-        rc = prepare(&asked, err);
+        rc = prepare(&request, err);
     if (rc == 0)
-        rc = answer(&asked, columns, err);
-    sta_density_fini(&asked.density);
-    sta_selection_fini(&asked.selection);
+        rc = answer(&request, columns, err);
+    sta_density_fini(&request.density);
+    sta_selection_fini(&request.selection);
     if (rc != 0)
         sta_timeline_columns_fini(columns);
     return rc;

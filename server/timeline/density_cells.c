@@ -65,7 +65,7 @@ static int find_label(struct sta_density *density, struct sta_density_worker *ce
     return 0;
 }
 
-/* A label's cells for a interval that begins and ends inside the grid. */
+/* A label's cells for an interval that begins and ends inside the grid. */
 static void add_interval(const struct sta_density *density, struct label_cells *label, int64_t from,
                          int64_t to)
 {

@@ -251,7 +251,7 @@ static int draw_row(struct sta_drawing *drawing, uint32_t row, const uint32_t *p
     return rc == 0 ? end_block(drawing, row, err) : rc;
 }
 
-void sta_grid_reach(const struct sta_grid *grid, int64_t *from, int64_t *to)
+void sta_grid_range(const struct sta_grid *grid, int64_t *from, int64_t *to)
 {
     const int64_t r = grid->resolution, first = sta_floor_divide(sta_floor_divide(grid->from, r) - 1, GROUP);
     const int64_t end = -sta_floor_divide(-sta_floor_divide(grid->to, r), GROUP);
@@ -266,7 +266,7 @@ static int list_places(struct sta_drawing *drawing, uint32_t thread, struct sta_
     const struct sta_grid *grid = drawing->grid;
     const int64_t r = grid->resolution;
     int64_t from, to;
-    sta_grid_reach(grid, &from, &to);
+    sta_grid_range(grid, &from, &to);
     struct sta_thread_walk walk = sta_thread_walk(drawing->selection, thread, from, to);
     drawing->place_count = 0;
     int rc = 0;

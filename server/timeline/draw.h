@@ -26,7 +26,7 @@ STA_MUSTCHECK int sta_boxes_add(struct sta_boxes *boxes, const struct sta_box *b
                                 struct sta_error *err);
 
 /** From when to when the events are that the boxes of a grid are made of. */
-void sta_grid_reach(const struct sta_grid *grid, int64_t *from, int64_t *to);
+void sta_grid_range(const struct sta_grid *grid, int64_t *from, int64_t *to);
 
 struct sta_drawing; /* of one worker */
 struct sta_drawing *sta_drawing_create(const struct sta_selection *selection, const struct sta_grid *grid,

@@ -56,7 +56,7 @@ static int load_events(const struct picture *picture, const uint32_t *threads, s
                        struct sta_error *err)
 {
     int64_t from, to;
-    sta_grid_reach(&picture->grid, &from, &to);
+    sta_grid_range(&picture->grid, &from, &to);
     return sta_lane_index_load_window(picture->selection.index, threads, count, from, to, picture->budget,
                                       err);
 }

@@ -193,7 +193,7 @@ static int relate_thread(void *context, unsigned worker, size_t at, struct sta_e
 }
 
 /* Where nothing lies right before a gap, what lies before the gap before it is the nearest. */
-static void settle_neighbours(struct unit *unit)
+static void finish_neighbours(struct unit *unit)
 {
     struct gap *items = unit->list.items;
     for (size_t g = 0; g < unit->list.count; g++) {
@@ -222,7 +222,7 @@ static int find_neighbours(struct unit *unit, struct sta_error *err)
     }
     int rc = sta_tasks_run(unit->budget, unit->end - unit->first, relate_thread, unit, err);
     if (rc == 0)
-        settle_neighbours(unit);
+        finish_neighbours(unit);
     return rc;
 }
 

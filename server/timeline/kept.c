@@ -123,7 +123,7 @@ void sta_preset_view_release(struct sta_preset_view *view)
 {
     if (view == NULL || atomic_fetch_sub(&view->references, 1) > 1)
         return;
-    sta_question_release(&view->bound);
+    sta_bound_query_release(&view->bound);
     sta_account_free(view->account, view->classes);
     sta_account_free(view->account, (void *)atomic_load(&view->has_group));
     sta_account_free(view->account, atomic_load(&view->labels));
@@ -145,9 +145,9 @@ static int make_view(const struct sta_timeline *timeline, struct sta_presets *pr
     made->account = timeline->account;
     made->presets = sta_presets_retain(presets);
     made->name = sta_strdup(name);
-    made->question = (struct sta_question){
+    made->query = (struct sta_view_query){
         .snapshot = timeline->index->snapshot, .presets = made->presets, .preset = made->name};
-    int rc = sta_question_bind(&made->bound, &made->question, err);
+    int rc = sta_view_query_bind(&made->bound, &made->query, err);
     if (rc != 0)
         sta_preset_view_release(made);
     else
@@ -209,7 +209,7 @@ static unsigned ancestors(const struct sta_preset *preset, size_t layer)
 }
 
 /* Of the layers that take the events of a class the one with most ancestors, of several the first. */
-static uint32_t deepest_layer(const struct sta_bound_question *bound, const struct sta_class *class,
+static uint32_t deepest_layer(const struct sta_bound_query *bound, const struct sta_class *class,
                               const unsigned *depths)
 {
     uint32_t best = STA_NO_LAYER;
@@ -223,7 +223,7 @@ static uint32_t deepest_layer(const struct sta_bound_question *bound, const stru
 /* Labels of all classes that there are by now. */
 static int label_classes(struct sta_preset_view *view, struct sta_error *err)
 {
-    const struct sta_bound_question *bound = &view->bound;
+    const struct sta_bound_query *bound = &view->bound;
     const uint32_t count = sta_classes_count(bound->classes);
     if (atomic_load(&view->labels) != NULL && count == view->label_count)
         return 0;
@@ -302,7 +302,7 @@ static int classify(struct sta_preset_view *view, const struct sta_timeline *tim
     if (group == count)
         return 0;
     struct pass pass = {.index = timeline->index, .classes = view->classes};
-    struct sta_scan scan = sta_question_scan(&view->bound);
+    struct sta_scan scan = sta_bound_query_scan(&view->bound);
     scan.skip = skip_group;
     scan.skip_context = &wanted;
     rc = run_pass(&pass, &scan, note_classes, budget, err);
@@ -362,18 +362,18 @@ static int find_matches(const struct sta_timeline *timeline, const struct sta_pr
                         const char *filter, bool filters, const struct sta_budget *budget, uint64_t *bits,
                         struct sta_error *err)
 {
-    struct sta_question question = view->question;
-    struct sta_bound_question bound;
-    question.filter = filter;
-    question.filters = filters;
-    int rc = sta_question_bind(&bound, &question, err);
+    struct sta_view_query query = view->query;
+    struct sta_bound_query bound;
+    query.filter = filter;
+    query.filters = filters;
+    int rc = sta_view_query_bind(&bound, &query, err);
     struct pass pass = {.index = timeline->index, .bits = bits, .kept = filters ? bound.classes : NULL};
-    struct sta_scan scan = sta_question_scan(&bound);
+    struct sta_scan scan = sta_bound_query_scan(&bound);
     if (!filters)
         scan.classes = NULL;
     if (rc == 0)
         rc = run_pass(&pass, &scan, note_matches, budget, err);
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }
 
@@ -462,7 +462,7 @@ int sta_timeline_sizes(struct sta_timeline *timeline, const struct sta_preset_vi
         struct pass pass = {.index = timeline->index};
         pass.sizes = sta_account_alloc(timeline->account, timeline->index->event_count + 1,
                                        sizeof *pass.sizes, WHAT, err);
-        struct sta_scan scan = sta_question_scan(&view->bound);
+        struct sta_scan scan = sta_bound_query_scan(&view->bound);
         scan.classes = NULL;
         rc = pass.sizes == NULL ? err->status : run_pass(&pass, &scan, note_sizes, budget, err);
         if (rc == 0)

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "timeline/timeline.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "timeline/lane_index.h"
 
 /* What a class of events means. */
@@ -25,8 +25,8 @@ struct sta_preset_view {
     struct sta_account *account;
     struct sta_presets *presets; /* held */
     char *name;
-    struct sta_question question; /* of the preset, without filters */
-    struct sta_bound_question bound;
+    struct sta_view_query query; /* of the preset, without filters */
+    struct sta_bound_query bound;
     uint32_t *classes;                    /* by number of an event; of row groups that somebody asked for */
     _Atomic(_Atomic uint8_t *) has_group; /* by row group: 1 when its events have classes; or NULL */
     /* By class.  More classes take a new place; those before stay for who reads them. */

@@ -48,7 +48,7 @@ static inline bool sta_touches(const struct sta_lane_event *event, int64_t from,
     return from < to && event->start < to && (event->start + event->dur > from || event->start >= from);
 }
 
-/* The events of a thread that match and touch a interval of time, in lane order. */
+/* The events of a thread that match and touch an interval of time, in lane order. */
 struct sta_thread_walk {
     const struct sta_selection *selection;
     const struct sta_lane_thread *thread;

@@ -3,7 +3,7 @@
  *
  *   bench_summary [-w WORKERS] [-p PRESET] [-n ROUNDS] [-o QUESTION] [-F] [-P] CONFIG_DIR STORE_DIR [TRACE]
  *
- * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -o asks one question alone:
+ * TRACE is ingested into STORE_DIR; without it the first trace there is taken.  -o asks one query alone:
  * summary, series or the key of a view.  -F turns the preset's filters off, -P prints the summary, one value
  * a line. */
 #include <stdio.h>
@@ -22,7 +22,7 @@
 struct options {
     unsigned workers, rounds;
     const char *preset, *config, *store, *trace;
-    const char *only; /* NULL: all questions */
+    const char *only; /* NULL: all queries */
     bool print, filters;
 };
 
@@ -122,7 +122,7 @@ static void print_table(const struct sta_table *table, const struct sta_facts *f
         }
 }
 
-static void ask_summary(const struct sta_question *question, const struct options *options)
+static void ask_summary(const struct sta_view_query *query, const struct options *options)
 {
     struct sta_budget budget = {.workers = options->workers, .memory = (size_t)1 << 30};
     for (unsigned i = 0; i < options->rounds; i++) {
@@ -130,7 +130,7 @@ static void ask_summary(const struct sta_question *question, const struct option
         struct sta_table table;
         struct sta_facts facts;
         struct moment start = now();
-        must(sta_summary_exact(question, &budget, &table, &facts, &err), &err);
+        must(sta_summary_exact(query, &budget, &table, &facts, &err), &err);
         say("summary", start);
         if (options->print && i == 0)
             print_table(&table, &facts);
@@ -138,7 +138,7 @@ static void ask_summary(const struct sta_question *question, const struct option
     }
 }
 
-static void ask_series(const struct sta_question *question, const struct options *options)
+static void ask_series(const struct sta_view_query *query, const struct options *options)
 {
     static const char *const metrics[] = {"count", "time", "size", "bw", "ops", "busy", "bw_busy"};
     struct sta_budget budget = {.workers = options->workers, .memory = (size_t)1 << 30};
@@ -151,17 +151,17 @@ static void ask_series(const struct sta_question *question, const struct options
         struct sta_table table;
         struct sta_facts facts;
         struct moment start = now();
-        must(sta_timeseries_exact(question, &series, &budget, &table, &facts, &err), &err);
+        must(sta_timeseries_exact(query, &series, &budget, &table, &facts, &err), &err);
         say("time series", start);
         sta_table_fini(&table);
     }
 }
 
-static void ask_view(const struct sta_question *question, const struct options *options, const char *by)
+static void ask_view(const struct sta_view_query *query, const struct options *options, const char *by)
 {
     struct sta_budget budget = {.workers = options->workers, .memory = (size_t)2 << 30};
-    struct sta_view_question view = {
-        .common = question, .table = STA_VIEW_FLAT, .by = by, .granularity_us = 5000000};
+    struct sta_table_query view = {
+        .common = query, .table = STA_VIEW_FLAT, .by = by, .granularity_us = 5000000};
     for (unsigned i = 0; i < options->rounds; i++) {
         struct sta_error err = STA_ERROR_INIT;
         struct sta_table table;
@@ -242,17 +242,17 @@ static struct options options_of(int argc, char **argv)
     return options;
 }
 
-static void ask_all(const struct sta_question *question, const struct options *options)
+static void ask_all(const struct sta_view_query *query, const struct options *options)
 {
     static const char *const views[] = {"time_range", "process", "file_name"};
     const char *only = options->only;
     if (only == NULL || strcmp(only, "summary") == 0)
-        ask_summary(question, options);
+        ask_summary(query, options);
     if (only == NULL || strcmp(only, "series") == 0)
-        ask_series(question, options);
+        ask_series(query, options);
     for (size_t i = 0; i < STA_COUNT_OF(views); i++)
         if (only == NULL || strcmp(only, views[i]) == 0)
-            ask_view(question, options, views[i]);
+            ask_view(query, options, views[i]);
 }
 
 int main(int argc, char **argv)
@@ -264,9 +264,9 @@ int main(int argc, char **argv)
     must(sta_store_open(options.store, &store, &cleaned, &err), &err);
     struct sta_presets *presets = load_presets(options.config);
     struct sta_snapshot *snapshot = open_trace(store, &options);
-    struct sta_question question = {
+    struct sta_view_query query = {
         .snapshot = snapshot, .presets = presets, .preset = options.preset, .filters = options.filters};
-    ask_all(&question, &options);
+    ask_all(&query, &options);
     sta_snapshot_release(snapshot);
     sta_presets_release(presets);
     sta_store_close(store);

@@ -232,9 +232,9 @@ static int step_keep(struct scene *scene, struct sta_error *err)
     if (status != STA_OK)
         return status;
     uint64_t version = sta_snapshot_info(snapshot)->version;
-    status = sta_store_keep(scene->store, scene->trace, version, "name", "value", 5, err);
+    status = sta_store_put_kept(scene->store, scene->trace, version, "name", "value", 5, err);
     if (status == STA_OK)
-        status = sta_store_recall(scene->store, scene->trace, version, "name", &bytes, &size, err);
+        status = sta_store_get_kept(scene->store, scene->trace, version, "name", &bytes, &size, err);
     if (status == STA_OK) {
         CHECK(size == 5 && memcmp(bytes, "value", 5) == 0, "another value than was kept");
         free(bytes);

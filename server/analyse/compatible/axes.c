@@ -27,15 +27,15 @@ int sta_not_among(struct sta_error *err, const char *parameter, const char *what
 
 /* ---- which */
 
-static int choose(struct sta_axes *axes, const struct sta_view_question *question, struct sta_error *err)
+static int choose(struct sta_axes *axes, const struct sta_table_query *query, struct sta_error *err)
 {
     axes->grouped[STA_AXIS_PROC] = true;
-    for (size_t i = 0; i < question->view_count; i++) {
+    for (size_t i = 0; i < query->view_count; i++) {
         int axis = 0;
-        while (axis < STA_AXES && strcmp(sta_axis_names[axis], question->views[i]) != 0)
+        while (axis < STA_AXES && strcmp(sta_axis_names[axis], query->views[i]) != 0)
             axis++;
         if (axis == STA_AXES)
-            return sta_not_among(err, "/views", "view type", question->views[i], sta_axis_names, STA_AXES);
+            return sta_not_among(err, "/views", "view type", query->views[i], sta_axis_names, STA_AXES);
         axes->grouped[axis] = true;
     }
     return 0;
@@ -52,17 +52,17 @@ static int64_t last_start(const struct sta_snapshot *snapshot)
     return last;
 }
 
-static int count_bins(struct sta_axes *axes, const struct sta_view_question *question,
-                      const struct sta_bound_question *bound, struct sta_error *err)
+static int count_bins(struct sta_axes *axes, const struct sta_table_query *query,
+                      const struct sta_bound_query *bound, struct sta_error *err)
 {
-    int64_t g = question->granularity_us;
+    int64_t g = query->granularity_us;
     if (g < 1 || g > STA_TIME_LIMIT / 1000) {
         sta_fail(err, STA_EINPUT, "granularity must be from 1 microsecond to %lld seconds",
                  (long long)(STA_TIME_LIMIT / 1000 / 1000000));
         return sta_at(err, "/granularity", -1);
     }
     axes->bin_ticks = g * bound->ticks_per_us;
-    int64_t bins = last_start(bound->question->snapshot) / axes->bin_ticks + 1;
+    int64_t bins = last_start(bound->query->snapshot) / axes->bin_ticks + 1;
     if (bins > INT32_MAX) {
         sta_fail(
             err, STA_ELIMIT,
@@ -73,13 +73,13 @@ static int count_bins(struct sta_axes *axes, const struct sta_view_question *que
     return 0;
 }
 
-int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *question,
-                  const struct sta_bound_question *bound, struct sta_error *err)
+int sta_axes_init(struct sta_axes *axes, const struct sta_table_query *query,
+                  const struct sta_bound_query *bound, struct sta_error *err)
 {
     *axes = (struct sta_axes){0};
-    int rc = choose(axes, question, err);
+    int rc = choose(axes, query, err);
     if (rc == 0)
-        rc = count_bins(axes, question, bound, err);
+        rc = count_bins(axes, query, bound, err);
     if (rc != 0)
         return rc;
     axes->texts[STA_AXIS_FILE] = sta_columns_texts(bound->columns, STA_LOGICAL_file_name);
@@ -101,7 +101,7 @@ int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, siz
         if (items[i] != STA_NO_CODE)
             sta_ranks_mark(&ranks, first | items[i]);
     if (rc == 0)
-        rc = sta_ranks_settle(&ranks, budget, err);
+        rc = sta_ranks_finalize(&ranks, budget, err);
     *value_count = ranks.count;
     *values = rc == 0 ? sta_pool_take(pool, (size_t)ranks.count + 1, sizeof **values, "names", err) : NULL;
     if (rc == 0 && *values == NULL)

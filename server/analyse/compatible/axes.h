@@ -8,7 +8,7 @@
 
 #include "analyse/analyse.h"
 #include "analyse/compatible/pool.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 
 /* In the order of their names, which is that of key columns. */
 enum sta_axis { STA_AXIS_FILE, STA_AXIS_PROC, STA_AXIS_TIME, STA_AXES };
@@ -24,11 +24,11 @@ struct sta_axes {
 };
 
 /**
- * sta_axes_init - read `views` and `granularity` of a question; proc_name is always grouped by
+ * sta_axes_init - read `views` and `granularity` of a query; proc_name is always grouped by
  * Mistakes: STA_EINPUT with /views or /granularity; STA_ELIMIT with /granularity when bins would not fit.
  */
-STA_MUSTCHECK int sta_axes_init(struct sta_axes *axes, const struct sta_view_question *question,
-                                const struct sta_bound_question *bound, struct sta_error *err);
+STA_MUSTCHECK int sta_axes_init(struct sta_axes *axes, const struct sta_table_query *query,
+                                const struct sta_bound_query *bound, struct sta_error *err);
 /**
  * sta_axes_rank - rank the values of an axis
  * @items: codes or bins in any order; each is replaced by its rank.  STA_NO_CODE stays

@@ -30,20 +30,20 @@ static int find_layer(const struct sta_preset *preset, const char *name, uint32_
 }
 
 /* Which events the table is made of. */
-static int make_options(const struct sta_view_question *question, const struct sta_preset *preset,
+static int make_options(const struct sta_table_query *query, const struct sta_preset *preset,
                         struct sta_hlm_options *options, struct sta_error *err)
 {
-    bool hlm = question->table == STA_VIEW_HLM;
+    bool hlm = query->table == STA_VIEW_HLM;
     *options = (struct sta_hlm_options){.layer = STA_NO_LAYER, .unmatched = hlm, .all_members = hlm};
-    bool of_layer = question->table == STA_VIEW_MAIN || question->table == STA_VIEW_LAYER ||
-                    (hlm && question->layer != NULL);
-    return of_layer ? find_layer(preset, question->layer, &options->layer, err) : 0;
+    bool of_layer =
+        query->table == STA_VIEW_MAIN || query->table == STA_VIEW_LAYER || (hlm && query->layer != NULL);
+    return of_layer ? find_layer(preset, query->layer, &options->layer, err) : 0;
 }
 
-static bool has_view(const struct sta_view_question *question)
+static bool has_view(const struct sta_table_query *query)
 {
-    return question->table == STA_VIEW_LAYER || question->table == STA_VIEW_FLAT ||
-           question->table == STA_VIEW_SUMMARY;
+    return query->table == STA_VIEW_LAYER || query->table == STA_VIEW_FLAT ||
+           query->table == STA_VIEW_SUMMARY;
 }
 
 /* ---- tables */
@@ -60,19 +60,19 @@ static int layer_table(const struct sta_hlm *hlm, const struct sta_by *by, uint3
     return rc;
 }
 
-static int make_table(const struct sta_view_question *question, const struct sta_hlm *hlm,
-                      const struct sta_by *by, uint32_t layer, const struct sta_budget *budget,
-                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+static int make_table(const struct sta_table_query *query, const struct sta_hlm *hlm, const struct sta_by *by,
+                      uint32_t layer, const struct sta_budget *budget, struct sta_table *table,
+                      struct sta_facts *facts, struct sta_error *err)
 {
-    switch (question->table) {
+    switch (query->table) {
     case STA_VIEW_HLM:
         return sta_main_table(hlm, STA_NO_LAYER, budget, table, err);
     case STA_VIEW_MAIN:
         return sta_main_table(hlm, layer, budget, table, err);
     case STA_VIEW_LAYER:
-        return layer_table(hlm, by, layer, question->quantiles, budget, table, err);
+        return layer_table(hlm, by, layer, query->quantiles, budget, table, err);
     case STA_VIEW_FLAT:
-        return sta_flat_view(hlm, by, true, question->quantiles, budget, table, err);
+        return sta_flat_view(hlm, by, true, query->quantiles, budget, table, err);
     default:
         return sta_summary_view(hlm, by, budget, table, facts, err);
     }
@@ -83,7 +83,7 @@ static int make_table(const struct sta_view_question *question, const struct sta
 static void say_counts(const struct sta_hlm *hlm, uint32_t layer, struct sta_facts *facts)
 {
     const struct sta_hlm_counts *counts = &hlm->counts;
-    const struct sta_snapshot *snapshot = hlm->bound->question->snapshot;
+    const struct sta_snapshot *snapshot = hlm->bound->query->snapshot;
     sta_facts_number(facts, "job_time", "s", sta_seconds(sta_job_ticks(snapshot), hlm->bound->ticks_per_us));
     sta_facts_int(facts, "total_count", (int64_t)sta_snapshot_info(snapshot)->events);
     sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
@@ -98,26 +98,26 @@ static void say_counts(const struct sta_hlm *hlm, uint32_t layer, struct sta_fac
 /* ---- the basis */
 
 struct sta_view_basis {
-    struct sta_arena arena;       /* of the question's texts */
-    struct sta_question question; /* snapshot and presets are retained */
-    struct sta_bound_question bound;
+    struct sta_arena arena;      /* of the query's texts */
+    struct sta_view_query query; /* snapshot and presets are retained */
+    struct sta_bound_query bound;
     struct sta_axes axes;
     struct sta_hlm hlm;
 };
 
 /* Grouped by files, what is left out for want of one depends on the layer. */
-bool sta_view_has_basis(const struct sta_view_question *question)
+bool sta_view_has_basis(const struct sta_table_query *query)
 {
-    for (size_t i = 0; i < question->view_count; i++)
-        if (strcmp(question->views[i], sta_axis_names[STA_AXIS_FILE]) == 0)
+    for (size_t i = 0; i < query->view_count; i++)
+        if (strcmp(query->views[i], sta_axis_names[STA_AXIS_FILE]) == 0)
             return false;
-    return has_view(question);
+    return has_view(query);
 }
 
-static void own_question(struct sta_view_basis *basis, const struct sta_question *question)
+static void own_query(struct sta_view_basis *basis, const struct sta_view_query *query)
 {
-    struct sta_question *own = &basis->question;
-    *own = *question;
+    struct sta_view_query *own = &basis->query;
+    *own = *query;
     sta_snapshot_retain(own->snapshot);
     own->presets = sta_presets_retain((struct sta_presets *)own->presets);
     own->preset = sta_arena_copy(&basis->arena, own->preset, strlen(own->preset));
@@ -125,18 +125,18 @@ static void own_question(struct sta_view_basis *basis, const struct sta_question
         own->filter = sta_arena_copy(&basis->arena, own->filter, strlen(own->filter));
 }
 
-/* @alone: only of the events that the question's own table is made of. */
-static int basis_create(const struct sta_view_question *question, bool alone, const struct sta_budget *budget,
+/* @alone: only of the events that the query's own table is made of. */
+static int basis_create(const struct sta_table_query *query, bool alone, const struct sta_budget *budget,
                         struct sta_view_basis **basis, struct sta_error *err)
 {
     struct sta_view_basis *fresh = sta_alloc(sizeof *fresh);
     struct sta_hlm_options options = {.layer = STA_NO_LAYER};
-    own_question(fresh, question->common);
-    int rc = sta_question_bind(&fresh->bound, &fresh->question, err);
+    own_query(fresh, query->common);
+    int rc = sta_view_query_bind(&fresh->bound, &fresh->query, err);
     if (rc == 0)
-        rc = sta_axes_init(&fresh->axes, question, &fresh->bound, err);
+        rc = sta_axes_init(&fresh->axes, query, &fresh->bound, err);
     if (rc == 0 && alone)
-        rc = make_options(question, fresh->bound.preset, &options, err);
+        rc = make_options(query, fresh->bound.preset, &options, err);
     if (rc == 0)
         rc = sta_hlm_init(&fresh->hlm, &fresh->bound, &fresh->axes, &options, budget, err);
     if (rc != 0) {
@@ -147,10 +147,10 @@ static int basis_create(const struct sta_view_question *question, bool alone, co
     return rc;
 }
 
-int sta_view_basis_create(const struct sta_view_question *question, const struct sta_budget *budget,
+int sta_view_basis_create(const struct sta_table_query *query, const struct sta_budget *budget,
                           struct sta_view_basis **basis, struct sta_error *err)
 {
-    int rc = basis_create(question, false, budget, basis, err);
+    int rc = basis_create(query, false, budget, basis, err);
     if (rc == 0)
         (*basis)->hlm.pool = /* the account and the budget end with the request */
             (struct sta_pool){.last = (*basis)->hlm.pool.last, .bytes = (*basis)->hlm.pool.bytes};
@@ -162,9 +162,9 @@ void sta_view_basis_destroy(struct sta_view_basis *basis)
     if (basis == NULL)
         return;
     sta_hlm_fini(&basis->hlm);
-    sta_question_release(&basis->bound);
-    sta_presets_release((struct sta_presets *)basis->question.presets);
-    sta_snapshot_release(basis->question.snapshot);
+    sta_bound_query_release(&basis->bound);
+    sta_presets_release((struct sta_presets *)basis->query.presets);
+    sta_snapshot_release(basis->query.snapshot);
     sta_arena_fini(&basis->arena);
     free(basis);
 }
@@ -176,34 +176,34 @@ uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis)
 
 /* ---- all of it */
 
-static int answer(const struct sta_view_question *question, const struct sta_view_basis *basis,
+static int answer(const struct sta_table_query *query, const struct sta_view_basis *basis,
                   const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
                   struct sta_error *err)
 {
     struct sta_hlm_options options;
     struct sta_by by = {0};
-    int rc = make_options(question, basis->bound.preset, &options, err);
-    if (rc == 0 && has_view(question))
-        rc = sta_by_init(&by, question->by, &basis->axes, basis->bound.preset, budget, err);
+    int rc = make_options(query, basis->bound.preset, &options, err);
+    if (rc == 0 && has_view(query))
+        rc = sta_by_init(&by, query->by, &basis->axes, basis->bound.preset, budget, err);
     if (rc == 0) {
         say_counts(&basis->hlm, options.layer, facts);
-        rc = make_table(question, &basis->hlm, &by, options.layer, budget, table, facts, err);
+        rc = make_table(query, &basis->hlm, &by, options.layer, budget, table, facts, err);
         sta_facts_of_sums(facts, table);
     }
     sta_by_fini(&by);
     return rc;
 }
 
-int sta_view_compatible(const struct sta_view_question *question, const struct sta_view_basis *basis,
+int sta_view_compatible(const struct sta_table_query *query, const struct sta_view_basis *basis,
                         const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
                         struct sta_error *err)
 {
     struct sta_view_basis *own = NULL;
     facts->count = 0;
     *table = (struct sta_table){0};
-    int rc = basis == NULL ? basis_create(question, true, budget, &own, err) : 0;
+    int rc = basis == NULL ? basis_create(query, true, budget, &own, err) : 0;
     if (rc == 0)
-        rc = answer(question, basis != NULL ? basis : own, budget, table, facts, err);
+        rc = answer(query, basis != NULL ? basis : own, budget, table, facts, err);
     sta_view_basis_destroy(own);
     if (rc != 0)
         sta_table_fini(table);

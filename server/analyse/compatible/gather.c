@@ -75,7 +75,7 @@ static int choose_rows(struct sta_gather *gather, struct sta_gather_worker *work
     worker->grouped_count = worker->shown_count = worker->sized_count = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint32_t row = sta_scan_row(rows, i), name = columns->names[row], cat = columns->cats[row];
-        uint32_t number = sta_combos_find(&combinations->numbers, name, cat, rows->classes[row]);
+        uint32_t number = sta_composite_map_find(&combinations->numbers, name, cat, rows->classes[row]);
         if (number == STA_NO_CODE) {
             number = (uint32_t)combinations->count;
             int rc =
@@ -223,7 +223,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
 static void count_events(const struct sta_gather *gather, const struct sta_combination *combination,
                          struct sta_hlm_counts *counts)
 {
-    const struct sta_bound_question *bound = gather->hlm->bound;
+    const struct sta_bound_query *bound = gather->hlm->bound;
     const uint32_t asked = gather->signatures.options->layer;
     struct sta_class class = sta_classes_get(bound->classes, combination->class);
     const int64_t count = combination->count;
@@ -302,7 +302,7 @@ int sta_gather_run(struct sta_gather *gather, struct sta_hlm *hlm, const struct 
         sta_combinations_init(&gather->workers[w]->combinations, gather->signatures.account);
     }
     struct sta_accumulator accumulator = {gather, take_rows};
-    struct sta_scan scan = sta_question_scan(hlm->bound);
+    struct sta_scan scan = sta_bound_query_scan(hlm->bound);
     scan.accumulators = &accumulator;
     scan.accumulator_count = 1;
     int rc = create_aggregations(gather, err);

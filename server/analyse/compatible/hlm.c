@@ -219,7 +219,7 @@ static int make(struct sta_hlm *hlm, struct sta_gather *gather, const struct sta
     return rc;
 }
 
-int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound, struct sta_axes *axes,
+int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_query *bound, struct sta_axes *axes,
                  const struct sta_hlm_options *options, const struct sta_budget *budget,
                  struct sta_error *err)
 {

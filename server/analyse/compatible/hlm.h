@@ -50,7 +50,7 @@ struct sta_hlm_counts {
 };
 
 struct sta_hlm {
-    const struct sta_bound_question *bound;
+    const struct sta_bound_query *bound;
     struct sta_axes *axes;
     struct sta_signature *signatures; /* in no order */
     size_t *groups_of;                /* by signature: how many groups have it */
@@ -70,9 +70,9 @@ struct sta_hlm_options {
     bool all_members; /* also files of layers that do not show any */
 };
 
-/** One pass over the events of a question.  @axes: gets the values that occur; borrowed like @bound while the
+/** One pass over the events of a query.  @axes: gets the values that occur; borrowed like @bound while the
  * hlm lives.  Needs sta_hlm_fini, also after a failure. */
-STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_question *bound,
+STA_MUSTCHECK int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_query *bound,
                                struct sta_axes *axes, const struct sta_hlm_options *options,
                                const struct sta_budget *budget, struct sta_error *err);
 void sta_hlm_fini(struct sta_hlm *hlm);

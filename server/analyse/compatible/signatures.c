@@ -4,7 +4,7 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bound_question *bound,
+void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bound_query *bound,
                          const struct sta_hlm_options *options, struct sta_account *account)
 {
     *signatures = (struct sta_signatures){
@@ -98,11 +98,11 @@ static struct sta_text text_of(const struct sta_signatures *signatures, enum sta
 /* @cat: as traced; that of the class is refined. */
 static uint8_t io_cat_of(const struct sta_signatures *signatures, struct sta_text name, uint32_t cat)
 {
-    const struct sta_question *question = signatures->bound->question;
-    struct sta_text text = sta_dictionary_text(sta_tables_cats(sta_snapshot_tables(question->snapshot)), cat);
-    if (!sta_presets_is_io_category(question->presets, text.bytes, text.length))
+    const struct sta_view_query *query = signatures->bound->query;
+    struct sta_text text = sta_dictionary_text(sta_tables_cats(sta_snapshot_tables(query->snapshot)), cat);
+    if (!sta_presets_is_io_category(query->presets, text.bytes, text.length))
         return STA_IO_OTHER;
-    return (uint8_t)sta_presets_io_cat(question->presets, name.bytes, name.length);
+    return (uint8_t)sta_presets_io_cat(query->presets, name.bytes, name.length);
 }
 
 /* ---- combinations */
@@ -110,12 +110,12 @@ static uint8_t io_cat_of(const struct sta_signatures *signatures, struct sta_tex
 void sta_combinations_init(struct sta_combinations *combinations, struct sta_account *account)
 {
     *combinations = (struct sta_combinations){0};
-    sta_combos_init(&combinations->numbers, account);
+    sta_composite_map_init(&combinations->numbers, account);
 }
 
 void sta_combinations_fini(struct sta_combinations *combinations, struct sta_account *account)
 {
-    sta_combos_fini(&combinations->numbers);
+    sta_composite_map_fini(&combinations->numbers);
     sta_account_free(account, combinations->items);
 }
 
@@ -135,7 +135,8 @@ int sta_combinations_add(struct sta_combinations *combinations, struct sta_signa
         rc = find(signatures, &signature, &fresh.signature, err);
     }
     if (rc == 0)
-        rc = sta_combos_add(&combinations->numbers, name, cat, code, (uint32_t)combinations->count, err);
+        rc = sta_composite_map_add(&combinations->numbers, name, cat, code, (uint32_t)combinations->count,
+                                   err);
     if (rc == 0)
         combinations->items[combinations->count++] = fresh;
     return rc;

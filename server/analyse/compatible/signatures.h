@@ -8,11 +8,11 @@
 #include <uv.h>
 
 #include "analyse/compatible/hlm.h"
-#include "analyse/layers/combos.h"
+#include "analyse/layers/composite_map.h"
 
 /* All that occur, by code of their texts; shared by workers. */
 struct sta_signatures {
-    const struct sta_bound_question *bound;
+    const struct sta_bound_query *bound;
     const struct sta_hlm_options *options;
     struct sta_account *account;
     struct sta_dictionary *texts;
@@ -20,7 +20,7 @@ struct sta_signatures {
     size_t count, capacity;
     uv_mutex_t lock;
 };
-void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bound_question *bound,
+void sta_signatures_init(struct sta_signatures *signatures, const struct sta_bound_query *bound,
                          const struct sta_hlm_options *options, struct sta_account *account);
 void sta_signatures_fini(struct sta_signatures *signatures);
 
@@ -33,7 +33,7 @@ struct sta_combination {
 };
 
 struct sta_combinations {
-    struct sta_combos numbers;
+    struct sta_composite_map numbers;
     struct sta_combination *items;
     size_t count, capacity;
 };

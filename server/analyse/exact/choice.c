@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/buffer.h"
 
 static int fail_metric(const char *name, struct sta_error *err)

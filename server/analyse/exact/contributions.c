@@ -226,21 +226,21 @@ static void *alloc_list(struct sta_contributions *contributions, size_t count, s
     return sta_arena_alloc(&contributions->lists, (count + 1) * size, _Alignof(uint32_t));
 }
 
-/* Which covers the contribution adds to, and is compared with. */
-static void list_covers(struct sta_contributions *contributions, struct sta_contribution *contribution,
+/* Which unions the contribution adds to, and is compared with. */
+static void list_unions(struct sta_contributions *contributions, struct sta_contribution *contribution,
                         uint32_t group)
 {
     const struct sta_exact_shape *shape = contributions->options.shape;
     const struct sta_kind *kind = contribution->kind;
     const uint32_t groups = contributions->options.groups->group_count;
-    uint32_t *covers = alloc_list(contributions, kind->cover_count, sizeof *covers);
+    uint32_t *unions = alloc_list(contributions, kind->union_count, sizeof *unions);
     struct sta_compared *compared =
         alloc_list(contributions, contribution->measured - contribution->plain, sizeof *compared);
-    contribution->covers = covers;
-    contribution->cover_count = kind->cover_count;
+    contribution->unions = unions;
+    contribution->union_count = kind->union_count;
     contribution->compared = compared;
-    for (uint32_t c = 0; c < kind->cover_count; c++)
-        covers[c] = kind->covers[c] * groups + group;
+    for (uint32_t c = 0; c < kind->union_count; c++)
+        unions[c] = kind->unions[c] * groups + group;
     for (uint32_t i = contribution->plain; i < contribution->measured; i++) {
         const struct sta_exact_accumulator *of =
             sta_contributions_accumulator(contributions, contribution->accumulators[i]);
@@ -265,7 +265,7 @@ static void make_contribution(struct sta_contributions *contributions, const str
     memcpy(accumulators, contributions->scratch, contribution.count * sizeof *accumulators);
     contribution.accumulators = accumulators;
     if (group != NO_GROUP)
-        list_covers(contributions, &contribution, group);
+        list_unions(contributions, &contribution, group);
     struct sta_contribution *made = sta_segmented_add(&contributions->contributions, &contributions->failure);
     if (made != NULL)
         *made = contribution;

@@ -35,7 +35,7 @@ struct sta_exact_accumulator {
     uint32_t place; /* of a layer, or for METRIC of a metric */
     uint32_t layer;
     enum sta_accumulator_type kind;
-    uint32_t compared; /* number among those that are compared with covers, or STA_NOT_COMPARED */
+    uint32_t compared; /* number among those that are compared with unions, or STA_NOT_COMPARED */
 };
 
 /* A row's part of a layer. */
@@ -47,7 +47,7 @@ struct sta_place {
 
 #define STA_NO_COVER UINT32_MAX
 
-/* The covers of a group that the time of an accumulator is compared with: index in sta_covers, or
+/* The unions of a group that the time of an accumulator is compared with: index in sta_interval_unions, or
  * STA_NO_COVER. */
 struct sta_compared {
     uint32_t compute, children;
@@ -56,13 +56,13 @@ struct sta_compared {
 
 struct sta_contribution {
     const struct sta_kind *kind;  /* of the pass; gone after it */
-    const uint32_t *accumulators; /* first those that are measured and compared with no cover .. */
+    const uint32_t *accumulators; /* first those that are measured and compared with no union .. */
     uint32_t plain;
     uint32_t measured;                   /* .. then those of the group that are compared .. */
     uint32_t count;                      /* .. then presences */
     const struct sta_compared *compared; /* of accumulators[plain .. measured) */
-    const uint32_t *covers;              /* that its time adds to */
-    uint32_t cover_count;
+    const uint32_t *unions;              /* that its time adds to */
+    uint32_t union_count;
     uint32_t thread, key; /* whose it is, beside the kind */
 };
 

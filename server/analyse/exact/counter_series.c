@@ -7,7 +7,7 @@
 
 #include "analyse/exact/counter_samples.h"
 #include "analyse/exact/series.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/map.h"
 #include "common/memory.h"
 
@@ -186,7 +186,7 @@ static int make_series(const struct sta_samples *samples, const struct sta_exact
     return 0;
 }
 
-static int run(const struct sta_bound_question *bound, const struct sta_series *asked,
+static int run(const struct sta_bound_query *bound, const struct sta_series *asked,
                const char *const *counters, size_t count, const struct sta_budget *budget,
                struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
@@ -194,7 +194,7 @@ static int run(const struct sta_bound_question *bound, const struct sta_series *
     struct sta_samples samples = {0};
     int rc = sta_exact_series_bins(bound, asked, &bins, err);
     if (rc == 0)
-        rc = sta_samples_read(&samples, bound->question->snapshot, bins.from, bins.to, budget, err);
+        rc = sta_samples_read(&samples, bound->query->snapshot, bins.from, bins.to, budget, err);
     if (rc == 0) {
         sta_table_init(table, bins.count);
         sta_table_count_in(table, budget->account);
@@ -204,22 +204,22 @@ static int run(const struct sta_bound_question *bound, const struct sta_series *
             sta_table_fini(table);
     }
     if (rc == 0) {
-        sta_facts_of_trace(facts, bound->question->snapshot);
+        sta_facts_of_trace(facts, bound->query->snapshot);
         sta_facts_number(facts, "granularity", "s", sta_seconds(bins.g, bound->ticks_per_us));
     }
     sta_samples_fini(&samples);
     return rc;
 }
 
-int sta_counter_series(const struct sta_question *question, const struct sta_series *asked,
+int sta_counter_series(const struct sta_view_query *query, const struct sta_series *asked,
                        const char *const *counters, size_t count, const struct sta_budget *budget,
                        struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_bound_query bound;
     facts->count = 0;
-    int rc = sta_question_bind(&bound, question, err);
+    int rc = sta_view_query_bind(&bound, query, err);
     if (rc == 0)
         rc = run(&bound, asked, counters, count, budget, table, facts, err);
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }

@@ -57,7 +57,7 @@ static bool is_outside(void *context, const struct sta_row_group *row_group)
            (row_group->te_max <= bins->from && row_group->ts_max < bins->from);
 }
 
-static bool is_out_of_reach(void *context, const struct sta_row_group *row_group)
+static bool is_out_of_range(void *context, const struct sta_row_group *row_group)
 {
     const struct sta_intake *intake = context;
     return is_outside((void *)intake->bins, row_group) || !sta_time_range_meets(&intake->range, row_group);
@@ -65,37 +65,37 @@ static bool is_out_of_reach(void *context, const struct sta_row_group *row_group
 
 /* A slice costs some steps for every thread whose long events reach into it: with many threads slices are
  * larger. */
-static size_t slice_rows(const struct sta_exact_ask *ask)
+static size_t slice_rows(const struct sta_exact_request *request)
 {
-    const size_t threads = sta_snapshot_entities(ask->bound->question->snapshot)->thread_count;
-    if (ask->slice_rows != 0)
-        return ask->slice_rows;
+    const size_t threads = sta_snapshot_entities(request->bound->query->snapshot)->thread_count;
+    if (request->slice_rows != 0)
+        return request->slice_rows;
     return STA_MIN(STA_MAX(threads, STA_SLICE_ROWS), STA_SLICE_ROWS * 16);
 }
 
-struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask)
+struct sta_scan sta_exact_scan(const struct sta_exact_request *request)
 {
-    struct sta_scan scan = sta_question_scan(ask->bound);
+    struct sta_scan scan = sta_bound_query_scan(request->bound);
     scan.from = INT64_MIN; /* events that began before the window reach into it */
     scan.to = INT64_MAX;
     scan.skip = is_outside;
-    scan.skip_context = (void *)&ask->bins;
+    scan.skip_context = (void *)&request->bins;
     return scan;
 }
 
 /* Measures a range of time; of one pass the ranges come in their order. */
 static int scan(struct pass *pass, struct sta_time_range range, struct sta_error *err)
 {
-    const struct sta_exact_ask *ask = pass->intake.ask;
+    const struct sta_exact_request *request = pass->intake.request;
     struct sta_accumulator unordered = {pass, take_unordered};
     struct sta_ordered_consumer ordered = {
         pass, sizeof(struct sta_exact_span), take_ordered, prepare, carry, measure, NULL};
-    struct sta_scan scan = sta_exact_scan(ask);
+    struct sta_scan scan = sta_exact_scan(request);
     pass->intake.range = range;
-    scan.skip = is_out_of_reach;
+    scan.skip = is_out_of_range;
     scan.skip_context = &pass->intake;
-    scan.slice_rows = slice_rows(ask);
-    if (ask->wants & STA_WANT_ORDER) {
+    scan.slice_rows = slice_rows(request);
+    if (request->wants & STA_WANT_ORDER) {
         scan.ordered = &ordered;
         scan.ordered_count = 1;
     } else {
@@ -120,22 +120,23 @@ static int scan_all(struct pass *pass, struct sta_exact_shared *shared, struct s
 
 /* ---- fields */
 
-static int make_fields(struct sta_exact_result *result, const struct sta_exact_ask *ask,
+static int make_fields(struct sta_exact_result *result, const struct sta_exact_request *request,
                        const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_contribution_counts counts = sta_contributions_count(result->contributions);
     size_t places = counts.places * result->bins.count;
     size_t metrics = counts.metric_places * result->bins.count;
     result->place_count = counts.places;
-    int rc = sta_budget_memory(
-        budget, sta_fields_bytes(places, ask->wants, false) + sta_fields_bytes(metrics, ask->wants, true),
-        "the rows of this view", err);
+    int rc = sta_budget_memory(budget,
+                               sta_fields_bytes(places, request->wants, false) +
+                                   sta_fields_bytes(metrics, request->wants, true),
+                               "the rows of this view", err);
     if (rc != 0)
         return rc;
-    rc = sta_fields_init(&result->places, budget->account, places, ask->wants, false, err);
+    rc = sta_fields_init(&result->places, budget->account, places, request->wants, false, err);
     if (rc == 0)
-        rc = sta_fields_init(&result->metrics, budget->account, metrics, ask->wants, true, err);
-    if (rc == 0 && ask->count_bins) {
+        rc = sta_fields_init(&result->metrics, budget->account, metrics, request->wants, true, err);
+    if (rc == 0 && request->count_bins) {
         result->counts_by_bin = sta_account_calloc(budget->account, result->bins.count + 1,
                                                    sizeof *result->counts_by_bin, "counts by bin", err);
         rc = result->counts_by_bin != NULL ? STA_OK : err->status;
@@ -144,7 +145,7 @@ static int make_fields(struct sta_exact_result *result, const struct sta_exact_a
 }
 
 /* Rows that are known before the pass: a place for each layer, in their order. */
-static int make_known_fields(struct sta_exact_result *result, const struct sta_exact_ask *ask,
+static int make_known_fields(struct sta_exact_result *result, const struct sta_exact_request *request,
                              const struct sta_budget *budget, struct sta_error *err)
 {
     if ((double)result->shape.wanted_count * (double)result->bins.count >= UINT32_MAX)
@@ -154,7 +155,7 @@ static int make_known_fields(struct sta_exact_result *result, const struct sta_e
     for (uint32_t l = 0; rc == 0 && l < result->shape.layer_count; l++)
         if (result->shape.layers[l].wanted)
             rc = sta_contributions_add_place(result->contributions, l, 0, err);
-    return rc == 0 ? make_fields(result, ask, budget, err) : rc;
+    return rc == 0 ? make_fields(result, request, budget, err) : rc;
 }
 
 /* ---- start and end */
@@ -163,10 +164,10 @@ static int make_known_fields(struct sta_exact_result *result, const struct sta_e
 static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_exact_result *result,
                 struct sta_error *err)
 {
-    const struct sta_exact_ask *ask = pass->intake.ask;
+    const struct sta_exact_request *request = pass->intake.request;
     const struct sta_budget *budget = pass->intake.budget;
     bool known = sta_exact_keys_source(result->keys) <= STA_KEY_TIME;
-    int rc = known ? make_known_fields(result, ask, budget, err) : 0;
+    int rc = known ? make_known_fields(result, request, budget, err) : 0;
     if (rc == 0 && known)
         sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
     if (rc == 0)
@@ -174,7 +175,7 @@ static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_e
     if (rc == 0)
         rc = sta_exact_join_keys(&pass->intake, shared, err);
     if (rc == 0 && !known)
-        rc = make_fields(result, ask, budget, err);
+        rc = make_fields(result, request, budget, err);
     if (rc != 0)
         return rc;
     sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
@@ -185,10 +186,10 @@ static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_e
 /* With the other processes, where there are any. */
 static int run(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
 {
-    const struct sta_exact_ask *ask = pass->intake.ask;
+    const struct sta_exact_request *request = pass->intake.request;
     struct sta_exact_shared shared = {.parts = NULL};
     if (result->runs == NULL)
-        sta_exact_share(&shared, ask, pass->intake.budget);
+        sta_exact_share(&shared, request, pass->intake.budget);
     int rc = fill(pass, &shared, result, err);
     sta_exact_shared_end(&shared);
     return rc;
@@ -203,9 +204,9 @@ struct gathering {
 static int gather(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
 {
     const struct gathering *gathering = context;
-    const struct sta_exact_ask *ask = pass->intake.ask;
+    const struct sta_exact_request *request = pass->intake.request;
     const unsigned count = gathering->stripe->count;
-    const struct sta_scan all = sta_exact_scan(ask);
+    const struct sta_scan all = sta_exact_scan(request);
     struct sta_buffer tallies = {.account = pass->intake.budget->account};
     struct sta_time_range *ranges = sta_alloc_array(count, sizeof *ranges);
     int rc = sta_time_ranges(&all, count, STA_ALL_ROWS, pass->intake.budget->account, ranges)
@@ -225,16 +226,16 @@ static int gather(struct pass *pass, void *context, struct sta_exact_result *res
 typedef int (*use_pass)(struct pass *pass, void *context, struct sta_exact_result *result,
                         struct sta_error *err);
 
-static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
+static int run_with_kinds(const struct sta_exact_request *request, const struct sta_rank_groups *groups,
                           struct sta_kinds *kinds, const struct sta_budget *budget, use_pass use,
                           void *context, struct sta_exact_result *result, struct sta_error *err)
 {
-    const struct sta_snapshot *snapshot = ask->bound->question->snapshot;
-    bool units = (ask->wants & STA_WANT_UNITS) != 0;
+    const struct sta_snapshot *snapshot = request->bound->query->snapshot;
+    bool units = (request->wants & STA_WANT_UNITS) != 0;
     const struct sta_contributions_options options = {.shape = &result->shape,
                                                       .entities = sta_snapshot_entities(snapshot),
                                                       .groups = groups,
-                                                      .wants = ask->wants,
+                                                      .wants = request->wants,
                                                       .keyed = sta_exact_keys_source(result->keys) ==
                                                                STA_KEY_VALUE,
                                                       .account = budget->account};
@@ -245,10 +246,10 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
                                                .bins = &result->bins,
                                                .tallies = tallies,
                                                .group_count = units ? groups->group_count : 0,
-                                               .interval_spans = slice_rows(ask) / 4,
+                                               .interval_spans = slice_rows(request) / 4,
                                                .workers = sta_budget_workers(budget),
                                                .account = budget->account};
-    struct pass pass = {.intake = {.ask = ask,
+    struct pass pass = {.intake = {.request = request,
                                    .budget = budget,
                                    .entities = sta_snapshot_entities(snapshot),
                                    .bins = &result->bins,
@@ -273,54 +274,56 @@ static int run_with_kinds(const struct sta_exact_ask *ask, const struct sta_rank
 
 /* Whether it is worth a pass over the events to know which bins have any: with fewer events than bins some
  * have none, and what is kept of very many bins is more than a pass costs. */
-static bool should_look(const struct sta_exact_ask *ask)
+static bool should_look(const struct sta_exact_request *request)
 {
-    uint64_t events = sta_snapshot_info(ask->bound->question->snapshot)->events;
-    return ask->rows_only && ask->bins.count >= STA_MIN(events, (uint64_t)MANY_BINS);
+    uint64_t events = sta_snapshot_info(request->bound->query->snapshot)->events;
+    return request->rows_only && request->bins.count >= STA_MIN(events, (uint64_t)MANY_BINS);
 }
 
-static int run_with_groups(const struct sta_exact_ask *ask, const struct sta_rank_groups *groups,
+static int run_with_groups(const struct sta_exact_request *request, const struct sta_rank_groups *groups,
                            const struct sta_budget *budget, use_pass use, void *context,
                            struct sta_exact_result *result, struct sta_error *err)
 {
-    bool units = (ask->wants & STA_WANT_UNITS) != 0;
-    struct sta_kinds *kinds = sta_kinds_create(ask->bound->classes, &result->shape, units, budget->account);
+    bool units = (request->wants & STA_WANT_UNITS) != 0;
+    struct sta_kinds *kinds =
+        sta_kinds_create(request->bound->classes, &result->shape, units, budget->account);
     int rc = 0;
-    if (should_look(ask))
-        rc = sta_exact_occupied(ask, kinds, budget, &result->bins, &result->runs, err);
+    if (should_look(request))
+        rc = sta_exact_occupied(request, kinds, budget, &result->bins, &result->runs, err);
     if (rc == 0)
-        rc = run_with_kinds(ask, groups, kinds, budget, use, context, result, err);
+        rc = run_with_kinds(request, groups, kinds, budget, use, context, result, err);
     sta_kinds_destroy(kinds);
     return rc;
 }
 
-static int run_pass(const struct sta_exact_ask *ask, const struct sta_budget *budget, use_pass use,
+static int run_pass(const struct sta_exact_request *request, const struct sta_budget *budget, use_pass use,
                     void *context, struct sta_exact_result *result, struct sta_error *err)
 {
     struct sta_rank_groups groups = {0};
-    *result = (struct sta_exact_result){.bins = ask->bins, .account = budget->account};
-    sta_exact_shape_init(&result->shape, ask->bound->preset, ask->layers);
-    int rc = sta_exact_keys_create(ask->bound, ask->by, sta_budget_workers(budget), &result->keys, err);
-    if (rc == 0 && ask->wants & STA_WANT_UNITS)
-        rc = sta_rank_groups_init(&groups, ask->bound->question->snapshot, budget, err);
+    *result = (struct sta_exact_result){.bins = request->bins, .account = budget->account};
+    sta_exact_shape_init(&result->shape, request->bound->preset, request->layers);
+    int rc =
+        sta_exact_keys_create(request->bound, request->by, sta_budget_workers(budget), &result->keys, err);
+    if (rc == 0 && request->wants & STA_WANT_UNITS)
+        rc = sta_rank_groups_init(&groups, request->bound->query->snapshot, budget, err);
     if (rc == 0)
-        rc = run_with_groups(ask, &groups, budget, use, context, result, err);
+        rc = run_with_groups(request, &groups, budget, use, context, result, err);
     sta_rank_groups_fini(&groups);
     return rc;
 }
 
-int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
+int sta_exact_run(const struct sta_exact_request *request, const struct sta_budget *budget,
                   struct sta_exact_result *result, struct sta_error *err)
 {
-    return run_pass(ask, budget, run, NULL, result, err);
+    return run_pass(request, budget, run, NULL, result, err);
 }
 
-int sta_exact_gather(const struct sta_exact_ask *ask, const struct sta_stripe *stripe,
+int sta_exact_gather(const struct sta_exact_request *request, const struct sta_stripe *stripe,
                      const struct sta_budget *budget, struct sta_buffer *state, struct sta_error *err)
 {
     struct sta_exact_result none;
     struct gathering gathering = {stripe, state};
-    int rc = run_pass(ask, budget, gather, &gathering, &none, err);
+    int rc = run_pass(request, budget, gather, &gathering, &none, err);
     sta_exact_result_fini(&none);
     return rc;
 }
@@ -336,11 +339,11 @@ void sta_exact_result_fini(struct sta_exact_result *result)
     sta_account_free(result->account, result->runs);
 }
 
-/* ---- what every question needs */
+/* ---- what every query needs */
 
-struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_question *bound, int64_t g)
+struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_query *bound, int64_t g)
 {
-    const struct sta_snapshot *snapshot = bound->question->snapshot;
+    const struct sta_snapshot *snapshot = bound->query->snapshot;
     int64_t last = sta_job_ticks(snapshot) - 1;
     for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
         last = STA_MAX(last, sta_snapshot_row_group(snapshot, i)->ts_max); /* an instant at the very end */

@@ -20,8 +20,8 @@
 
 struct sta_stripe;
 
-struct sta_exact_ask {
-    const struct sta_bound_question *bound;
+struct sta_exact_request {
+    const struct sta_bound_query *bound;
     const char *by;             /* view; NULL: one row */
     struct sta_exact_bins bins; /* one, unless by time */
     const bool *layers;         /* by layer, whether it is wanted; NULL: all */
@@ -50,20 +50,20 @@ struct sta_exact_result {
 };
 
 /** The scan that serves an ask, but for what it feeds. */
-struct sta_scan sta_exact_scan(const struct sta_exact_ask *ask);
+struct sta_scan sta_exact_scan(const struct sta_exact_request *request);
 
 /** Return: 0, STA_EINPUT (parameter /by), or what a scan returns.  Fini in any case. */
-STA_MUSTCHECK int sta_exact_run(const struct sta_exact_ask *ask, const struct sta_budget *budget,
+STA_MUSTCHECK int sta_exact_run(const struct sta_exact_request *request, const struct sta_budget *budget,
                                 struct sta_exact_result *result, struct sta_error *err);
 void sta_exact_result_fini(struct sta_exact_result *result);
 /** What another process has asked for: the state of the range of time that is its stripe.  Return: also
  * STA_EOUTDATED. */
-STA_MUSTCHECK int sta_exact_gather(const struct sta_exact_ask *ask, const struct sta_stripe *stripe,
+STA_MUSTCHECK int sta_exact_gather(const struct sta_exact_request *request, const struct sta_stripe *stripe,
                                    const struct sta_budget *budget, struct sta_buffer *state,
                                    struct sta_error *err);
 
-/** The bins of width @g ticks that the trace and the question's window have in common. */
-struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_question *bound, int64_t g);
+/** The bins of width @g ticks that the trace and the query's window have in common. */
+struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_query *bound, int64_t g);
 /** Says the counts. */
 void sta_exact_facts(const struct sta_exact_counts *counts, struct sta_facts *facts);
 

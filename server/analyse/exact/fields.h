@@ -34,7 +34,7 @@ enum sta_field {
     STA_FIELDS
 };
 
-/* What a question needs: bits. */
+/* What a query needs: bits. */
 enum sta_wants {
     STA_WANT_SIZES = 1,     /* bytes */
     STA_WANT_SIZE_BINS = 2, /* events by size */

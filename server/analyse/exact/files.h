@@ -59,7 +59,7 @@ STA_MUSTCHECK int sta_files_each(struct sta_files *files, sta_files_add add, voi
 
 /** Puts what has been seen, for another process.  No more events may come. */
 STA_MUSTCHECK int sta_files_put(struct sta_files *files, struct sta_buffer *out, struct sta_error *err);
-/* What the numbers of another process mean: layers, files and bins are those of the trace and the question.
+/* What the numbers of another process mean: layers, files and bins are those of the trace and the query.
  */
 struct sta_files_names {
     uint32_t layer_count, file_count;

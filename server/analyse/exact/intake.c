@@ -14,7 +14,7 @@
 
 #define WITHOUT_THREAD "an event of the store belongs to no thread"
 
-/* The columns that the question needs; NULL where it does not. */
+/* The columns that the query needs; NULL where it does not. */
 struct rows {
     uint32_t count;
     const uint32_t *selected, *classes;
@@ -27,12 +27,12 @@ struct rows {
 
 static bool needs_threads(const struct sta_intake *intake)
 {
-    return intake->ask->wants & STA_WANT_UNITS || sta_exact_keys_source(intake->keys) == STA_KEY_THREAD;
+    return intake->request->wants & STA_WANT_UNITS || sta_exact_keys_source(intake->keys) == STA_KEY_THREAD;
 }
 
 int sta_intake_init(struct sta_intake *intake, struct sta_error *err)
 {
-    const unsigned wants = intake->ask->wants;
+    const unsigned wants = intake->request->wants;
     intake->workers = sta_alloc_array(intake->worker_count, sizeof *intake->workers);
     for (unsigned w = 0; w < intake->worker_count; w++)
         intake->workers[w].contribution_of_key.account = intake->budget->account;
@@ -115,7 +115,7 @@ static int check_threads(const struct sta_intake *intake, const struct rows *row
 static int read_rows(struct sta_intake *intake, unsigned worker, const struct sta_scan_rows *from,
                      struct rows *rows, struct sta_error *err)
 {
-    unsigned wants = intake->ask->wants;
+    unsigned wants = intake->request->wants;
     *rows = (struct rows){.count = from->count, .selected = from->selected, .classes = from->classes};
     int rc = read_times(from->reader, rows, err);
     if (rc == 0 && wants & (STA_WANT_SIZES | STA_WANT_SIZE_BINS))
@@ -173,8 +173,8 @@ static int meet_classes(struct sta_intake *intake, unsigned number, uint32_t las
             (struct sta_intake_class){.kind = kind,
                                       .signature = kind->number,
                                       .is_other = kind->layer_count == 0,
-                                      .is_span = intake->ask->wants & STA_WANT_ORDER &&
-                                                 (kind->layer_count > 0 || kind->cover_count > 0)};
+                                      .is_span = intake->request->wants & STA_WANT_ORDER &&
+                                                 (kind->layer_count > 0 || kind->union_count > 0)};
     }
     return rc;
 }
@@ -337,7 +337,7 @@ static int take_other(struct sta_intake *intake, unsigned number, const struct s
     int64_t place = intake->additive.workers[number].place;
     if (ts < intake->bins->from)
         return STA_OK;
-    if (intake->ask->count_bins)
+    if (intake->request->count_bins)
         place = sta_additive_place(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
     return sta_additive_put(&intake->additive, number, kind->number, place, 0, 0, false, err);
 }
@@ -347,7 +347,7 @@ static int take_sums(struct sta_intake *intake, unsigned number, const struct ro
 {
     const struct sta_intake_worker *worker = &intake->workers[number];
     const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
-    const bool sizes = (intake->ask->wants & STA_WANT_SIZE_BINS) != 0;
+    const bool sizes = (intake->request->wants & STA_WANT_SIZE_BINS) != 0;
     const int64_t first = intake->range.from;
     struct sta_recent_bin bin = worker->bin;
     int rc = STA_OK;

@@ -37,7 +37,7 @@ struct sta_intake_worker {
 };
 
 struct sta_intake {
-    const struct sta_exact_ask *ask;
+    const struct sta_exact_request *request;
     const struct sta_budget *budget;
     const struct sta_entities *entities;
     const struct sta_exact_bins *bins;

@@ -124,7 +124,7 @@ int sta_exact_join(struct sta_intake *intake, const struct sta_exact_shared *sha
 {
     struct join join = {intake, result};
     int rc = each(intake, shared, add_sums, &join, err);
-    if (rc == 0 && intake->ask->wants & STA_WANT_FILES)
+    if (rc == 0 && intake->request->wants & STA_WANT_FILES)
         rc = sta_files_each(&intake->files, add_file, &join, err);
     return rc;
 }

@@ -48,7 +48,7 @@ struct worker {
 struct sta_exact_keys {
     enum sta_key_source source;
     const char *name;
-    const struct sta_bound_question *bound;
+    const struct sta_bound_query *bound;
     enum entity entity;   /* THREAD */
     uint32_t *of_threads; /* THREAD */
     /* VALUE */
@@ -75,7 +75,7 @@ static bool is_built_in(const char *name)
     return false;
 }
 
-static int fail_unknown(const struct sta_bound_question *bound, const char *by, struct sta_error *err)
+static int fail_unknown(const struct sta_bound_query *bound, const char *by, struct sta_error *err)
 {
     struct sta_buffer names;
     sta_buffer_init(&names);
@@ -94,7 +94,7 @@ static int fail_unknown(const struct sta_bound_question *bound, const char *by, 
     return sta_at(err, "/by", -1);
 }
 
-static const char *expression_of(const struct sta_bound_question *bound, const char *by)
+static const char *expression_of(const struct sta_bound_query *bound, const char *by)
 {
     for (size_t i = 0; i < STA_COUNT_OF(value_views); i++)
         if (strcmp(value_views[i].name, by) == 0)
@@ -109,7 +109,7 @@ static const char *expression_of(const struct sta_bound_question *bound, const c
 
 static int find_entities(struct sta_exact_keys *keys, struct sta_error *err)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(keys->bound->query->snapshot);
     keys->source = STA_KEY_THREAD;
     keys->of_threads = sta_account_alloc(&keys->account, (size_t)entities->thread_count + 1,
                                          sizeof *keys->of_threads, WHAT, err);
@@ -151,7 +151,7 @@ static int bind_expression(struct sta_exact_keys *keys, const char *text, unsign
     return 0;
 }
 
-int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by, unsigned workers,
+int sta_exact_keys_create(const struct sta_bound_query *bound, const char *by, unsigned workers,
                           struct sta_exact_keys **made, struct sta_error *err)
 {
     struct sta_exact_keys *keys = *made = sta_alloc(sizeof *keys);
@@ -371,7 +371,7 @@ static int compare_keys(const void *a, const void *b, void *context)
     if (keys->source == STA_KEY_VALUE)
         return compare_values(keys, x, y);
     if (keys->entity == ENTITY_HOST) {
-        const struct sta_dictionary *hosts = sta_snapshot_entities(keys->bound->question->snapshot)->hosts;
+        const struct sta_dictionary *hosts = sta_snapshot_entities(keys->bound->query->snapshot)->hosts;
         return sta_text_order(sta_dictionary_text(hosts, x), sta_dictionary_text(hosts, y));
     }
     return (x > y) - (x < y); /* entities are numbered in their order */
@@ -409,7 +409,7 @@ static void put_id(struct sta_table *table, const char *name, size_t row, int64_
 static void put_entities(const struct sta_exact_keys *keys, const uint32_t *codes, size_t count,
                          struct sta_table *table)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(keys->bound->question->snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(keys->bound->query->snapshot);
     sta_table_add(table, "host_name", STA_TYPE_TEXT, NULL);
     if (keys->entity != ENTITY_HOST)
         sta_table_add(table, "pid", STA_TYPE_INT, NULL);

@@ -6,7 +6,7 @@
 #ifndef STA_ANALYSE_EXACT_KEYS_H
 #define STA_ANALYSE_EXACT_KEYS_H
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/table.h"
 
 enum sta_key_source {
@@ -24,9 +24,8 @@ struct sta_exact_keys;
  * STA_EINPUT with parameter /by, naming what there is, or when the preset's expression does not fit the
  * trace.  @bound: borrowed.
  */
-STA_MUSTCHECK int sta_exact_keys_create(const struct sta_bound_question *bound, const char *by,
-                                        unsigned workers, struct sta_exact_keys **keys,
-                                        struct sta_error *err);
+STA_MUSTCHECK int sta_exact_keys_create(const struct sta_bound_query *bound, const char *by, unsigned workers,
+                                        struct sta_exact_keys **keys, struct sta_error *err);
 void sta_exact_keys_destroy(struct sta_exact_keys *keys); /* NULL allowed */
 
 enum sta_key_source sta_exact_keys_source(const struct sta_exact_keys *keys);

@@ -11,7 +11,7 @@
 struct sta_kinds {
     const struct sta_classes *classes;
     const struct sta_exact_shape *shape;
-    bool covers;
+    bool unions;
     uv_mutex_t lock;
     struct sta_dictionary *codes; /* of what makes a kind */
     struct sta_segmented items;   /* struct sta_kind, by code */
@@ -25,12 +25,12 @@ struct essence {
 };
 
 struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
-                                   bool covers, struct sta_account *account)
+                                   bool unions, struct sta_account *account)
 {
     struct sta_kinds *kinds = sta_alloc(sizeof *kinds);
     kinds->classes = classes;
     kinds->shape = shape;
-    kinds->covers = covers;
+    kinds->unions = unions;
     kinds->codes = sta_dictionary_create_in(account);
     kinds->items.size = sizeof(struct sta_kind);
     kinds->items.account = account;
@@ -84,19 +84,19 @@ static void list_layers(struct sta_kinds *kinds, const struct sta_class *class, 
     }
 }
 
-static void list_covers(struct sta_kinds *kinds, const struct sta_class *class, struct sta_kind *kind)
+static void list_unions(struct sta_kinds *kinds, const struct sta_class *class, struct sta_kind *kind)
 {
     const struct sta_exact_shape *shape = kinds->shape;
-    uint32_t *covers = new_list(kinds, shape->layer_count + 1);
-    kind->covers = covers;
-    for (uint32_t l = 0; kinds->covers && l < shape->layer_count; l++) {
+    uint32_t *unions = new_list(kinds, shape->layer_count + 1);
+    kind->unions = unions;
+    for (uint32_t l = 0; kinds->unions && l < shape->layer_count; l++) {
         uint32_t parent = shape->layers[l].parent;
         if (!sta_class_has(class, sta_classes_layer_bit(kinds->classes, l)))
             continue;
         if (parent != STA_NO_LAYER && shape->layers[parent].wanted)
-            add_once(covers, &kind->cover_count, parent);
+            add_once(unions, &kind->union_count, parent);
         if (l == shape->compute && sta_exact_shape_any_exposed(shape))
-            add_once(covers, &kind->cover_count, shape->layer_count);
+            add_once(unions, &kind->union_count, shape->layer_count);
     }
 }
 
@@ -112,7 +112,7 @@ static const struct sta_kind *kind_of(struct sta_kinds *kinds, const struct sta_
         if (fresh != NULL) {
             *fresh = (struct sta_kind){.number = code, .fate = class->fate};
             list_layers(kinds, class, fresh);
-            list_covers(kinds, class, fresh);
+            list_unions(kinds, class, fresh);
         }
     }
     const struct sta_kind *kind = code < kinds->items.count ? sta_segmented_at(&kinds->items, code) : NULL;

@@ -1,6 +1,6 @@
-/* kinds.h - classes of events by what they mean to the question (private to exact).
+/* kinds.h - classes of events by what they mean to the query (private to exact).
  *
- * Classes that differ only in what the question does not ask for (say, in the refined category) are one
+ * Classes that differ only in what the query does not ask for (say, in the refined category) are one
  * kind. */
 #ifndef STA_ANALYSE_EXACT_KINDS_H
 #define STA_ANALYSE_EXACT_KINDS_H
@@ -13,16 +13,16 @@ struct sta_kind {
     uint32_t number; /* counts up in the order of first sight */
     enum sta_fate fate;
     uint32_t in_layers; /* layers of the preset that take it, asked for or not */
-    /* Ascending: wanted layers, the metrics of those, and the covers that it adds to. */
-    const uint32_t *layers, *metrics, *covers;
-    uint32_t layer_count, metric_count, cover_count;
+    /* Ascending: wanted layers, the metrics of those, and the unions that it adds to. */
+    const uint32_t *layers, *metrics, *unions;
+    uint32_t layer_count, metric_count, union_count;
 };
 
 struct sta_kinds;
 
-/** All borrowed.  @covers: whether covers are needed at all. */
+/** All borrowed.  @unions: whether unions are needed at all. */
 struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
-                                   bool covers, struct sta_account *account);
+                                   bool unions, struct sta_account *account);
 void sta_kinds_destroy(struct sta_kinds *kinds); /* NULL allowed */
 /** The kind of a class; stays where it is.  NULL: its memory was refused.  Context: any thread; takes a lock,
  * so remember it. */

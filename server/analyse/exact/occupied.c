@@ -22,7 +22,7 @@ struct worker {
 };
 
 struct occupied {
-    const struct sta_exact_ask *ask;
+    const struct sta_exact_request *request;
     struct sta_kinds *kinds;
     const struct sta_budget *budget;
     struct worker *workers;
@@ -77,7 +77,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
 {
     struct occupied *occupied = self;
     struct worker *worker = &occupied->workers[number];
-    const struct sta_exact_bins *bins = &occupied->ask->bins;
+    const struct sta_exact_bins *bins = &occupied->request->bins;
     const struct sta_column_values *ts, *dur;
     int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_TS, &ts, err);
     if (rc == 0)
@@ -140,14 +140,14 @@ static int number_bins(const struct worker *all, const struct sta_budget *budget
     return STA_OK;
 }
 
-int sta_exact_occupied(const struct sta_exact_ask *ask, struct sta_kinds *kinds,
+int sta_exact_occupied(const struct sta_exact_request *request, struct sta_kinds *kinds,
                        const struct sta_budget *budget, struct sta_exact_bins *bins,
                        struct sta_bin_run **runs, struct sta_error *err)
 {
     unsigned workers = sta_budget_workers(budget);
-    struct occupied occupied = {.ask = ask, .kinds = kinds, .budget = budget};
+    struct occupied occupied = {.request = request, .kinds = kinds, .budget = budget};
     struct sta_accumulator accumulator = {&occupied, take_rows};
-    struct sta_scan scan = sta_exact_scan(ask);
+    struct sta_scan scan = sta_exact_scan(request);
     scan.accumulators = &accumulator;
     scan.accumulator_count = 1;
     occupied.workers = sta_alloc_array(workers, sizeof *occupied.workers);

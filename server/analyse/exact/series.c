@@ -3,7 +3,7 @@
  * The window picks bins; it does not change what is in them: an event that began before the window gives its
  * bins inside what it gives them anyway, so that a chart shows the same numbers however far one looks into
  * it. */
-#include "analyse/exact/asked.h"
+#include "analyse/exact/parameters.h"
 #include "analyse/exact/choice.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/series.h"
@@ -18,7 +18,7 @@
 
 struct series {
     const struct sta_series *asked;
-    const struct sta_bound_question *bound;
+    const struct sta_bound_query *bound;
     uint32_t *layers; /* numbers in the preset, as asked */
     uint32_t layer_count;
     struct sta_exact_choice *choices; /* as asked */
@@ -62,7 +62,7 @@ static int choose_columns(struct series *series, struct sta_error *err)
 }
 
 /* Whole bins, whatever of them the window cuts. */
-static struct sta_exact_bins whole_bins(const struct sta_bound_question *bound, int64_t g)
+static struct sta_exact_bins whole_bins(const struct sta_bound_query *bound, int64_t g)
 {
     struct sta_exact_bins bins = sta_exact_bins_by_time(bound, g);
     if (bins.count > 0) {
@@ -76,7 +76,7 @@ static struct sta_exact_bins whole_bins(const struct sta_bound_question *bound, 
 
 /* Bins of a round width: 1, 2 or 5 times a power of ten microseconds; as fine as the number of points allows,
  * but hardly finer than the base, which needs no scan. */
-static struct sta_exact_bins round_bins(const struct sta_bound_question *bound, uint32_t most)
+static struct sta_exact_bins round_bins(const struct sta_bound_query *bound, uint32_t most)
 {
     static const int64_t steps[] = {1, 2, 5};
     int64_t power = bound->ticks_per_us;
@@ -91,7 +91,7 @@ static struct sta_exact_bins round_bins(const struct sta_bound_question *bound, 
 }
 
 /* Bins of width @g or whole factors of it. */
-static struct sta_exact_bins wider_bins(const struct sta_bound_question *bound, int64_t g, uint32_t most)
+static struct sta_exact_bins wider_bins(const struct sta_bound_query *bound, int64_t g, uint32_t most)
 {
     int64_t factor = 1;
     struct sta_exact_bins bins = whole_bins(bound, g);
@@ -102,7 +102,7 @@ static struct sta_exact_bins wider_bins(const struct sta_bound_question *bound, 
     return bins;
 }
 
-int sta_exact_series_bins(const struct sta_bound_question *bound, const struct sta_series *asked,
+int sta_exact_series_bins(const struct sta_bound_query *bound, const struct sta_series *asked,
                           struct sta_exact_bins *bins, struct sta_error *err)
 {
     int64_t g = 0;
@@ -188,13 +188,13 @@ static void make_table(const struct series *series, const struct sta_exact_resul
         put_layer(series, result, series->layers[i], alone, table);
 }
 
-/* ---- the question */
+/* ---- the query */
 
 /* Whether all that is asked adds up over bins of the base. */
 static bool comes_from_base(const struct series *series, const struct sta_exact_bins *bins)
 {
-    const struct sta_question *question = series->bound->question;
-    bool all = series->asked->base != NULL && question->filter == NULL && question->filters &&
+    const struct sta_view_query *query = series->bound->query;
+    bool all = series->asked->base != NULL && query->filter == NULL && query->filters &&
                bins->g % sta_series_base_width(series->bound) == 0;
     for (size_t i = 0; i < series->asked->metric_count; i++)
         all &= sta_series_base_has(series->choices[i].column);
@@ -204,24 +204,24 @@ static bool comes_from_base(const struct series *series, const struct sta_exact_
 static int run(struct series *series, const struct sta_budget *budget, struct sta_table *table,
                struct sta_facts *facts, struct sta_error *err)
 {
-    struct sta_exact_ask ask = {.bound = series->bound, .by = "time_range"};
+    struct sta_exact_request request = {.bound = series->bound, .by = "time_range"};
     int rc = choose_layers(series, err);
     if (rc == 0)
         rc = choose_columns(series, err);
     if (rc == 0)
-        rc = sta_exact_series_bins(series->bound, series->asked, &ask.bins, err);
+        rc = sta_exact_series_bins(series->bound, series->asked, &request.bins, err);
     if (rc != 0)
         return rc;
-    ask.layers = series->wanted;
-    ask.wants = series->wants;
+    request.layers = series->wanted;
+    request.wants = series->wants;
     struct sta_exact_result result;
-    rc = comes_from_base(series, &ask.bins)
-             ? sta_series_base_run(series->asked->base, &ask, budget, &result, err)
-             : sta_exact_run(&ask, budget, &result, err);
+    rc = comes_from_base(series, &request.bins)
+             ? sta_series_base_run(series->asked->base, &request, budget, &result, err)
+             : sta_exact_run(&request, budget, &result, err);
     if (rc == 0) {
         make_table(series, &result, table);
-        sta_facts_of_trace(facts, series->bound->question->snapshot);
-        sta_facts_number(facts, "granularity", "s", sta_seconds(ask.bins.g, series->bound->ticks_per_us));
+        sta_facts_of_trace(facts, series->bound->query->snapshot);
+        sta_facts_number(facts, "granularity", "s", sta_seconds(request.bins.g, series->bound->ticks_per_us));
         sta_exact_facts(&result.counts, facts);
         sta_facts_of_sums(facts, table);
     }
@@ -229,13 +229,13 @@ static int run(struct series *series, const struct sta_budget *budget, struct st
     return rc;
 }
 
-int sta_timeseries_exact(const struct sta_question *question, const struct sta_series *asked,
+int sta_timeseries_exact(const struct sta_view_query *query, const struct sta_series *asked,
                          const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
                          struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_bound_query bound;
     facts->count = 0;
-    int rc = sta_question_bind(&bound, question, err);
+    int rc = sta_view_query_bind(&bound, query, err);
     if (rc == 0) {
         struct series series = {.asked = asked, .bound = &bound};
         rc = run(&series, budget, table, facts, err);
@@ -243,6 +243,6 @@ int sta_timeseries_exact(const struct sta_question *question, const struct sta_s
         free(series.choices);
         free(series.wanted);
     }
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }

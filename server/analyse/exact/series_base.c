@@ -36,10 +36,10 @@ bool sta_series_base_has(const struct sta_exact_column *column)
     return adds(column->field) && (alone || adds(column->other));
 }
 
-int64_t sta_series_base_width(const struct sta_bound_question *bound)
+int64_t sta_series_base_width(const struct sta_bound_query *bound)
 {
     int64_t g = bound->ticks_per_us;
-    while (sta_job_ticks(bound->question->snapshot) / g >= STA_SERIES_BASE_BINS)
+    while (sta_job_ticks(bound->query->snapshot) / g >= STA_SERIES_BASE_BINS)
         g *= 10;
     return g;
 }
@@ -188,21 +188,21 @@ static bool take(struct sta_exact_result *result, uint32_t layer, int64_t width,
 
 /* ---- from what is kept */
 
-static int result_init(struct sta_exact_result *result, const struct sta_exact_ask *ask,
+static int result_init(struct sta_exact_result *result, const struct sta_exact_request *request,
                        struct sta_account *account, struct sta_error *err)
 {
-    const size_t bins = ask->bins.count;
-    *result = (struct sta_exact_result){.bins = ask->bins, .account = account};
-    sta_exact_shape_init(&result->shape, ask->bound->preset, ask->layers);
+    const size_t bins = request->bins.count;
+    *result = (struct sta_exact_result){.bins = request->bins, .account = account};
+    sta_exact_shape_init(&result->shape, request->bound->preset, request->layers);
     result->counts_by_bin =
         sta_account_calloc(account, bins + 1, sizeof *result->counts_by_bin, "counts by bin", err);
     if (result->counts_by_bin == NULL)
         return err->status;
-    int rc =
-        sta_fields_init(&result->places, account, result->shape.wanted_count * bins, ask->wants, false, err);
-    if (rc == 0 && ask->wants & STA_WANT_METRICS)
-        rc = sta_fields_init(&result->metrics, account, result->shape.metric_count * bins, ask->wants, true,
-                             err);
+    int rc = sta_fields_init(&result->places, account, result->shape.wanted_count * bins, request->wants,
+                             false, err);
+    if (rc == 0 && request->wants & STA_WANT_METRICS)
+        rc = sta_fields_init(&result->metrics, account, result->shape.metric_count * bins, request->wants,
+                             true, err);
     return rc;
 }
 
@@ -227,7 +227,7 @@ static bool recall(const struct sta_series_base *base, struct sta_exact_result *
     return good;
 }
 
-static bool recall_all(const struct sta_series_base *base, struct sta_exact_result *result, int64_t width)
+static bool load_all(const struct sta_series_base *base, struct sta_exact_result *result, int64_t width)
 {
     bool good = recall(base, result, STA_NO_LAYER, width);
     for (uint32_t l = 0; good && l < result->shape.layer_count; l++)
@@ -257,20 +257,20 @@ static bool keep(const struct sta_series_base *base, const struct sta_exact_resu
     return good;
 }
 
-static int make(const struct sta_series_base *base, const struct sta_exact_ask *asked,
+static int make(const struct sta_series_base *base, const struct sta_exact_request *asked,
                 const struct sta_budget *budget, int64_t width, struct sta_exact_result *result,
                 struct sta_error *err)
 {
-    struct sta_bound_question bound = *asked->bound; /* the same but for the window */
+    struct sta_bound_query bound = *asked->bound; /* the same but for the window */
     bound.from = INT64_MIN;
     bound.to = INT64_MAX;
-    struct sta_exact_ask ask = {.bound = &bound,
-                                .by = "time_range",
-                                .bins = sta_exact_bins_by_time(&bound, width),
-                                .wants = BASE_WANTS,
-                                .count_bins = true};
+    struct sta_exact_request request = {.bound = &bound,
+                                        .by = "time_range",
+                                        .bins = sta_exact_bins_by_time(&bound, width),
+                                        .wants = BASE_WANTS,
+                                        .count_bins = true};
     struct sta_exact_result fine;
-    int rc = sta_exact_run(&ask, budget, &fine, err);
+    int rc = sta_exact_run(&request, budget, &fine, err);
     bool good = rc == 0 && keep(base, &fine, result, STA_NO_LAYER);
     for (uint32_t l = 0; good && l < fine.shape.layer_count; l++)
         good = keep(base, &fine, result, l);
@@ -278,17 +278,17 @@ static int make(const struct sta_series_base *base, const struct sta_exact_ask *
     return rc != 0 || good ? rc : sta_fail(err, STA_ENOMEM, "memory ran out while making the base of series");
 }
 
-int sta_series_base_run(const struct sta_series_base *base, const struct sta_exact_ask *ask,
+int sta_series_base_run(const struct sta_series_base *base, const struct sta_exact_request *request,
                         const struct sta_budget *budget, struct sta_exact_result *result,
                         struct sta_error *err)
 {
-    int64_t width = sta_series_base_width(ask->bound);
-    int rc = result_init(result, ask, budget->account, err);
-    if (rc == 0 && !recall_all(base, result, width)) {
+    int64_t width = sta_series_base_width(request->bound);
+    int rc = result_init(result, request, budget->account, err);
+    if (rc == 0 && !load_all(base, result, width)) {
         sta_exact_result_fini(result); /* what was added before something was found missing */
-        rc = result_init(result, ask, budget->account, err);
+        rc = result_init(result, request, budget->account, err);
         if (rc == 0)
-            rc = make(base, ask, budget, width, result, err);
+            rc = make(base, request, budget, width, result, err);
     }
     if (rc == 0)
         sum_counts(result);

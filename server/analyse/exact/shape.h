@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 
 struct sta_exact_shape_layer {
     uint32_t parent;                     /* STA_NO_LAYER: none */
-    bool wanted;                         /* the question is about this layer */
+    bool wanted;                         /* the query is about this layer */
     bool exposed;                        /* has exposed and hidden columns */
     bool has_children;                   /* has self_group_sum */
     uint32_t place;                      /* number among the wanted layers */
     uint32_t first_metric, metric_count; /* in the numbering of all wanted layers' metrics */
 };
 
-/* A cover is what a layer's time is compared with, by rank group: cover l is the union of the children of
- * layer l, and cover layer_count that of the compute layer. */
+/* What a layer's time is compared with, by rank group, is a union of intervals: union l is that of the
+ * children of layer l, and union layer_count that of the compute layer. */
 struct sta_exact_shape {
     const struct sta_preset *preset;
     struct sta_exact_shape_layer *layers;

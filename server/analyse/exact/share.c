@@ -21,47 +21,47 @@ struct sta_exact_received {
 
 /* ---- the ask as bytes */
 
-static void put_question(struct sta_buffer *out, const struct sta_question *question)
+static void put_query(struct sta_buffer *out, const struct sta_view_query *query)
 {
-    sta_put_u64(out, sta_presets_fingerprint(question->presets));
-    sta_shared_put_trace(out, question->snapshot);
-    sta_shared_put_text(out, question->preset);
-    sta_shared_put_text(out, question->filter);
-    sta_put_varint(out, question->filters);
-    sta_put_varint(out, question->has_from);
-    sta_shared_put_number(out, question->from);
-    sta_put_varint(out, question->has_to);
-    sta_shared_put_number(out, question->to);
+    sta_put_u64(out, sta_presets_fingerprint(query->presets));
+    sta_shared_put_trace(out, query->snapshot);
+    sta_shared_put_text(out, query->preset);
+    sta_shared_put_text(out, query->filter);
+    sta_put_varint(out, query->filters);
+    sta_put_varint(out, query->has_from);
+    sta_shared_put_number(out, query->from);
+    sta_put_varint(out, query->has_to);
+    sta_shared_put_number(out, query->to);
 }
 
-static void put_ask(struct sta_buffer *out, const struct sta_exact_ask *ask)
+static void put_ask(struct sta_buffer *out, const struct sta_exact_request *request)
 {
     sta_put_u32(out, STA_SHARED_EXACT);
-    put_question(out, ask->bound->question);
-    sta_shared_put_text(out, ask->by);
-    sta_put_u64(out, (uint64_t)ask->bins.g);
-    sta_put_u64(out, (uint64_t)ask->bins.first);
-    sta_put_u64(out, ask->bins.count);
-    sta_put_u64(out, (uint64_t)ask->bins.from);
-    sta_put_u64(out, (uint64_t)ask->bins.to);
-    sta_put_varint(out, ask->wants);
-    sta_put_varint(out, ask->count_bins);
-    sta_put_varint(out, ask->layers != NULL);
-    for (size_t l = 0; ask->layers != NULL && l < ask->bound->preset->layer_count; l++)
-        sta_put_varint(out, ask->layers[l]);
+    put_query(out, request->bound->query);
+    sta_shared_put_text(out, request->by);
+    sta_put_u64(out, (uint64_t)request->bins.g);
+    sta_put_u64(out, (uint64_t)request->bins.first);
+    sta_put_u64(out, request->bins.count);
+    sta_put_u64(out, (uint64_t)request->bins.from);
+    sta_put_u64(out, (uint64_t)request->bins.to);
+    sta_put_varint(out, request->wants);
+    sta_put_varint(out, request->count_bins);
+    sta_put_varint(out, request->layers != NULL);
+    for (size_t l = 0; request->layers != NULL && l < request->bound->preset->layer_count; l++)
+        sta_put_varint(out, request->layers[l]);
 }
 
-void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_ask *ask,
+void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_request *request,
                      const struct sta_budget *budget)
 {
     if (budget->peers == NULL)
         return;
-    const struct sta_scan scan = sta_exact_scan(ask);
-    struct sta_buffer question;
-    sta_buffer_init(&question);
-    put_ask(&question, ask);
-    sta_shared_time_ask(&shared->time, budget, &scan, &question);
-    sta_buffer_fini(&question);
+    const struct sta_scan scan = sta_exact_scan(request);
+    struct sta_buffer query;
+    sta_buffer_init(&query);
+    put_ask(&query, request);
+    sta_shared_time_ask(&shared->time, budget, &scan, &query);
+    sta_buffer_fini(&query);
     shared->parts = sta_alloc_array(budget->peers->count, sizeof *shared->parts);
 }
 
@@ -207,9 +207,10 @@ static int take_tallies(struct sta_cursor *in, const struct sta_exact_received *
 static int take_files(struct sta_cursor *in, struct sta_exact_received *part, struct sta_intake *intake,
                       struct sta_error *err)
 {
-    if (!(intake->ask->wants & STA_WANT_FILES))
+    if (!(intake->request->wants & STA_WANT_FILES))
         return STA_OK;
-    const struct sta_files_names names = {.layer_count = (uint32_t)intake->ask->bound->preset->layer_count,
+    const struct sta_files_names names = {.layer_count =
+                                              (uint32_t)intake->request->bound->preset->layer_count,
                                           .file_count = intake->entities->file_count,
                                           .bin_count = intake->bins->count,
                                           .key_of = key_of,
@@ -225,7 +226,7 @@ int sta_exact_put_state(struct sta_intake *intake, const struct sta_buffer *tall
     sta_kinds_put(intake->kinds, state);
     put_contributions(intake, state);
     sta_put_block(state, tallies->data, tallies->size);
-    if (rc == 0 && intake->ask->wants & STA_WANT_FILES)
+    if (rc == 0 && intake->request->wants & STA_WANT_FILES)
         rc = sta_files_put(&intake->files, state, err);
     if (rc == 0)
         rc = sta_additive_put_groups(&intake->additive, state, err);
@@ -285,70 +286,71 @@ int sta_exact_shared_each(const struct sta_exact_shared *shared, const struct st
 /* ---- work for another process */
 
 struct work {
-    struct sta_question question;
+    struct sta_view_query query;
     struct sta_presets *presets;
     struct sta_snapshot *snapshot;
-    struct sta_bound_question bound;
-    struct sta_exact_ask ask;
+    struct sta_bound_query bound;
+    struct sta_exact_request request;
     bool *layers;
     struct sta_arena memory;
 };
 
-static int read_question(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
-                         struct sta_error *err)
+static int read_query(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
+                      struct sta_error *err)
 {
-    struct sta_question *question = &work->question;
+    struct sta_view_query *query = &work->query;
     int rc = host->find_presets(host->context, sta_get_u64(in), &work->presets, err);
     if (rc == 0)
         rc = sta_shared_get_trace(host, in, &work->snapshot, err);
     if (rc != 0)
         return rc;
-    question->presets = work->presets;
-    question->snapshot = work->snapshot;
-    question->preset = sta_shared_get_text(in, &work->memory);
-    question->filter = sta_shared_get_text(in, &work->memory);
-    question->filters = sta_shared_get_index(in, 2);
-    question->has_from = sta_shared_get_index(in, 2);
-    question->from = sta_shared_get_number(in);
-    question->has_to = sta_shared_get_index(in, 2);
-    question->to = sta_shared_get_number(in);
-    if (in->failed || question->preset == NULL)
+    query->presets = work->presets;
+    query->snapshot = work->snapshot;
+    query->preset = sta_shared_get_text(in, &work->memory);
+    query->filter = sta_shared_get_text(in, &work->memory);
+    query->filters = sta_shared_get_index(in, 2);
+    query->has_from = sta_shared_get_index(in, 2);
+    query->from = sta_shared_get_number(in);
+    query->has_to = sta_shared_get_index(in, 2);
+    query->to = sta_shared_get_number(in);
+    if (in->failed || query->preset == NULL)
         return sta_shared_fail(err);
-    return sta_question_bind(&work->bound, question, err);
+    return sta_view_query_bind(&work->bound, query, err);
 }
 
 static int read_ask(struct sta_cursor *in, struct work *work, struct sta_error *err)
 {
-    struct sta_exact_ask *ask = &work->ask;
+    struct sta_exact_request *request = &work->request;
     const size_t layers = work->bound.preset->layer_count;
-    ask->bound = &work->bound;
-    ask->by = sta_shared_get_text(in, &work->memory);
-    ask->bins.g = (int64_t)sta_get_u64(in);
-    ask->bins.first = (int64_t)sta_get_u64(in);
-    ask->bins.count = sta_get_u64(in);
-    ask->bins.from = (int64_t)sta_get_u64(in);
-    ask->bins.to = (int64_t)sta_get_u64(in);
-    ask->wants = (unsigned)sta_shared_get_index(in, STA_WANT_ALL + 1);
-    ask->count_bins = sta_shared_get_index(in, 2);
+    request->bound = &work->bound;
+    request->by = sta_shared_get_text(in, &work->memory);
+    request->bins.g = (int64_t)sta_get_u64(in);
+    request->bins.first = (int64_t)sta_get_u64(in);
+    request->bins.count = sta_get_u64(in);
+    request->bins.from = (int64_t)sta_get_u64(in);
+    request->bins.to = (int64_t)sta_get_u64(in);
+    request->wants = (unsigned)sta_shared_get_index(in, STA_WANT_ALL + 1);
+    request->count_bins = sta_shared_get_index(in, 2);
     if (sta_shared_get_index(in, 2) != 0)
-        ask->layers = work->layers = sta_alloc_array(layers + 1, sizeof *work->layers);
+        request->layers = work->layers = sta_alloc_array(layers + 1, sizeof *work->layers);
     for (size_t l = 0; work->layers != NULL && l < layers; l++)
         work->layers[l] = sta_shared_get_index(in, 2);
-    const bool sound = !in->failed && ask->bins.g > 0 && ask->bins.count < UINT32_MAX && ask->bins.first >= 0;
+    const bool sound =
+        !in->failed && request->bins.g > 0 && request->bins.count < UINT32_MAX && request->bins.first >= 0;
     return sound ? STA_OK : sta_shared_fail(err);
 }
 
-int sta_exact_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+int sta_exact_share_work(const struct sta_share_host *host, struct sta_cursor *query,
                          const struct sta_stripe *stripe, const struct sta_budget *budget,
                          struct sta_buffer *state, struct sta_error *err)
 {
-    struct work work = {.question = {.snapshot = NULL}};
-    int rc = read_question(host, question, &work, err);
+    struct work work = {.query = {.snapshot = NULL}};
+    int rc = read_query(host, query, &work, err);
     if (rc == 0)
-        rc = read_ask(question, &work, err);
+        rc = read_ask(query, &work, err);
     if (rc == 0)
-        rc = sta_exact_gather(&work.ask, stripe, budget, state, err);
-    sta_question_release(&work.bound);
+        rc = sta_exact_gather(&work.request, stripe, budget, state, err);
+    sta_bound_query_release(&work.bound);
     sta_snapshot_release(work.snapshot);
     if (work.presets != NULL)
         sta_presets_release(work.presets);

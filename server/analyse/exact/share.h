@@ -17,7 +17,7 @@ struct sta_exact_shared {
 };
 
 /** Asks the other processes of the budget, if there are any and it is worth it. */
-void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_ask *ask,
+void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_request *request,
                      const struct sta_budget *budget);
 /** Whoever still works on it stops.  After the join. */
 void sta_exact_shared_end(struct sta_exact_shared *shared);
@@ -37,7 +37,7 @@ STA_MUSTCHECK int sta_exact_put_state(struct sta_intake *intake, const struct st
                                       struct sta_buffer *state, struct sta_error *err);
 
 /** sta_share_work of an exact table. */
-STA_MUSTCHECK int sta_exact_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+STA_MUSTCHECK int sta_exact_share_work(const struct sta_share_host *host, struct sta_cursor *query,
                                        const struct sta_stripe *stripe, const struct sta_budget *budget,
                                        struct sta_buffer *state, struct sta_error *err);
 

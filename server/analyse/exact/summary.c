@@ -15,13 +15,13 @@ static const char SHARE[] = "time_share";
 /* ---- which columns */
 
 struct summary {
-    const struct sta_view_question *asked;
-    const struct sta_bound_question *bound;
+    const struct sta_table_query *asked;
+    const struct sta_bound_query *bound;
     unsigned wants;
     bool adds; /* all that is asked adds up over bins of the base */
 };
 
-static bool is_wanted(const struct sta_view_question *asked, const char *name)
+static bool is_wanted(const struct sta_table_query *asked, const char *name)
 {
     bool found = asked->metrics == NULL;
     for (size_t i = 0; !found && i < asked->metric_count; i++)
@@ -31,7 +31,7 @@ static bool is_wanted(const struct sta_view_question *asked, const char *name)
 
 static int choose_columns(struct summary *summary, struct sta_error *err)
 {
-    const struct sta_view_question *asked = summary->asked;
+    const struct sta_table_query *asked = summary->asked;
     summary->wants = asked->metrics == NULL ? STA_WANT_ALL : 0;
     summary->adds = asked->metrics != NULL;
     int rc = 0;
@@ -58,7 +58,7 @@ static bool any_layer_has(const struct sta_exact_shape *shape, const struct sta_
     return false;
 }
 
-static void add_metric_columns(struct sta_table *table, const struct sta_view_question *asked,
+static void add_metric_columns(struct sta_table *table, const struct sta_table_query *asked,
                                const char *metric)
 {
     char name[NAME_SIZE];
@@ -71,7 +71,7 @@ static void add_metric_columns(struct sta_table *table, const struct sta_view_qu
     }
 }
 
-static void add_columns(struct sta_table *table, const struct sta_view_question *asked,
+static void add_columns(struct sta_table *table, const struct sta_table_query *asked,
                         const struct sta_exact_shape *shape)
 {
     sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
@@ -147,24 +147,24 @@ static void make_table(const struct summary *summary, const struct sta_exact_res
         put_text(table, "name", l, shape->preset->layers[l].name);
         put_text(table, "parent", l, shape->preset->layers[l].parent);
         if (result->places.values[STA_FIELD_EVENTS][l] > 0)
-            put_layer(result, l, sta_job_ticks(summary->bound->question->snapshot), ticks_per_second, table);
+            put_layer(result, l, sta_job_ticks(summary->bound->query->snapshot), ticks_per_second, table);
         else if (is_wanted(summary->asked, "count"))
             sta_table_set_int(sta_table_find(table, "count"), l, 0);
     }
 }
 
-/* ---- the question */
+/* ---- the query */
 
 /* The window as bins of the base, where it is made of whole ones and the base has all that is asked. */
 static bool comes_from_base(const struct summary *summary, struct sta_exact_bins *bins)
 {
-    const struct sta_bound_question *bound = summary->bound;
-    const struct sta_question *question = bound->question;
+    const struct sta_bound_query *bound = summary->bound;
+    const struct sta_view_query *query = bound->query;
     const int64_t width = sta_series_base_width(bound);
-    if (summary->asked->base == NULL || !summary->adds || question->filter != NULL || !question->filters)
+    if (summary->asked->base == NULL || !summary->adds || query->filter != NULL || !query->filters)
         return false;
     int64_t from = STA_MAX(bound->from, 0);
-    int64_t end = (sta_job_ticks(question->snapshot) / width + 1) * width;
+    int64_t end = (sta_job_ticks(query->snapshot) / width + 1) * width;
     int64_t to = STA_MIN(bound->to, end);
     if (from >= to || from % width != 0 || to % width != 0)
         return false;
@@ -178,17 +178,18 @@ static int run(struct summary *summary, size_t slice_rows, const struct sta_budg
     int rc = choose_columns(summary, err);
     if (rc != 0)
         return rc;
-    struct sta_exact_ask ask = {.bound = summary->bound, .wants = summary->wants, .slice_rows = slice_rows};
+    struct sta_exact_request request = {
+        .bound = summary->bound, .wants = summary->wants, .slice_rows = slice_rows};
     struct sta_exact_result result;
-    if (comes_from_base(summary, &ask.bins)) {
-        rc = sta_series_base_run(summary->asked->base, &ask, budget, &result, err);
+    if (comes_from_base(summary, &request.bins)) {
+        rc = sta_series_base_run(summary->asked->base, &request, budget, &result, err);
     } else {
-        ask.bins = sta_exact_bins_one(summary->bound->from, summary->bound->to);
-        rc = sta_exact_run(&ask, budget, &result, err);
+        request.bins = sta_exact_bins_one(summary->bound->from, summary->bound->to);
+        rc = sta_exact_run(&request, budget, &result, err);
     }
     if (rc == 0) {
         make_table(summary, &result, table);
-        sta_facts_of_trace(facts, summary->bound->question->snapshot);
+        sta_facts_of_trace(facts, summary->bound->query->snapshot);
         sta_exact_facts(&result.counts, facts);
         sta_facts_of_sums(facts, table);
     }
@@ -196,24 +197,23 @@ static int run(struct summary *summary, size_t slice_rows, const struct sta_budg
     return rc;
 }
 
-int sta_summary_exact(const struct sta_question *question, const struct sta_budget *budget,
+int sta_summary_exact(const struct sta_view_query *query, const struct sta_budget *budget,
                       struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    const struct sta_view_question asked = {.common = question, .table = STA_VIEW_SUMMARY};
+    const struct sta_table_query asked = {.common = query, .table = STA_VIEW_SUMMARY};
     return sta_exact_summary(&asked, 0, budget, table, facts, err);
 }
 
-int sta_exact_summary(const struct sta_view_question *question, size_t slice_rows,
-                      const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
-                      struct sta_error *err)
+int sta_exact_summary(const struct sta_table_query *query, size_t slice_rows, const struct sta_budget *budget,
+                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_bound_query bound;
     facts->count = 0;
-    int rc = sta_question_bind(&bound, question->common, err);
+    int rc = sta_view_query_bind(&bound, query->common, err);
     if (rc == 0) {
-        struct summary summary = {.asked = question, .bound = &bound};
+        struct summary summary = {.asked = query, .bound = &bound};
         rc = run(&summary, slice_rows, budget, table, facts, err);
     }
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }

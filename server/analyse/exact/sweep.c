@@ -2,8 +2,8 @@
  *
  * DESIGN.  `prepare` notes which spans reach beyond their slice.  `carry`, in the order of slices, takes what
  * earlier slices handed on and hands on what reaches further.  `measure` then goes through the slice bin by
- * bin, alone: every span adds its piece to its accumulators, and its time to the covers of its group; the
- * pieces of groups wait until the covers are whole, and are compared with them then.
+ * bin, alone: every span adds its piece to its accumulators, and its time to the unions of its group; the
+ * pieces of groups wait until the unions are whole, and are compared with them then.
  *
  * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an
  * earlier one lie before whatever comes and need no reset. */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/covers.h"
+#include "analyse/exact/interval_unions.h"
 #include "analyse/exact/grow.h"
 #include "common/memory.h"
 
@@ -33,7 +33,7 @@ struct running {
     int64_t total; /* of it in the present bin */
 };
 
-/* What of a union lies in covers, in the present bin. */
+/* What of a union lies in the others, in the present bin. */
 struct covered {
     int64_t compute, children;
 };
@@ -72,7 +72,7 @@ struct worker {
     struct reaches beyond; /* spans of the slice that reach beyond it */
     struct reaches open;   /* what reaches into the present bin */
     struct pieces pieces;  /* of the present interval */
-    struct sta_covers covers;
+    struct sta_interval_unions unions;
     char padding[64]; /* a cache line of its own */
 };
 
@@ -109,7 +109,7 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
                              worker->pieces.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
-        sta_covers_fini(&worker->covers);
+        sta_interval_unions_fini(&worker->unions);
     }
     free(sweep->workers);
     sta_account_free(account, sweep->farthest_end);
@@ -141,10 +141,10 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
                              counts.accumulators, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
-    if (rc == 0 && worker->covers.items == NULL)
-        rc = sta_covers_init(&worker->covers,
-                             ((size_t)sweep->options.shape->layer_count + 1) * sweep->options.group_count,
-                             account, err);
+    if (rc == 0 && worker->unions.items == NULL)
+        rc = sta_interval_unions_init(
+            &worker->unions, ((size_t)sweep->options.shape->layer_count + 1) * sweep->options.group_count,
+            account, err);
     return rc;
 }
 
@@ -343,8 +343,8 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
         unite(&worker->running[of->accumulators[k]], ts, te);
     if (of->measured > of->plain)
         rc = take_pieces(sweep, worker, of, ts, te, err);
-    for (uint32_t c = 0; rc == 0 && c < of->cover_count; c++)
-        rc = sta_covers_add(&worker->covers, of->covers[c], ts, te, err);
+    for (uint32_t c = 0; rc == 0 && c < of->union_count; c++)
+        rc = sta_interval_unions_add(&worker->unions, of->unions[c], ts, te, err);
     return rc;
 }
 
@@ -386,20 +386,20 @@ static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker
     return rc;
 }
 
-/* The covers are whole as far as the interval goes. */
+/* The unions are whole as far as the interval goes. */
 static void compare_pieces(struct worker *worker)
 {
-    struct sta_covers *covers = &worker->covers;
-    sta_covers_finish(covers);
+    struct sta_interval_unions *unions = &worker->unions;
+    sta_interval_unions_finish(unions);
     for (size_t i = 0; i < worker->pieces.count; i++) {
         const struct piece *piece = &worker->pieces.items[i];
         struct covered *covered = &worker->covered[piece->compared.number];
         if (piece->compared.compute != STA_NO_COVER)
-            covered->compute +=
-                sta_covers_inside(covers, piece->compared.compute, piece->now, piece->from, piece->to);
+            covered->compute += sta_interval_unions_inside(unions, piece->compared.compute, piece->now,
+                                                           piece->from, piece->to);
         if (piece->compared.children != STA_NO_COVER)
-            covered->children +=
-                sta_covers_inside(covers, piece->compared.children, piece->now, piece->from, piece->to);
+            covered->children += sta_interval_unions_inside(unions, piece->compared.children, piece->now,
+                                                            piece->from, piece->to);
     }
 }
 
@@ -414,7 +414,7 @@ static int take_interval(struct sta_exact_sweep *sweep, struct worker *worker, c
     worker->bin = bin;
     worker->width += to - from;
     worker->pieces.count = 0;
-    sta_covers_clear(&worker->covers);
+    sta_interval_unions_clear(&worker->unions);
     rc = take_open(sweep, worker, from, to, err);
     if (rc == 0)
         rc = take_spans(sweep, worker, slice, next, from, to, err);

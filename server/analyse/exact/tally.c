@@ -83,7 +83,7 @@ static void add_to(int64_t *sum, int64_t value)
     *sum = sta_bounded_add(*sum, value);
 }
 
-static void settle_process(int64_t *const *values, size_t at, int64_t busy)
+static void finish_process(int64_t *const *values, size_t at, int64_t busy)
 {
     int64_t known = values[STA_FIELD_PROCESSES][at]++;
     add_to(&values[STA_FIELD_PROCESS_SUM][at], busy);
@@ -92,7 +92,7 @@ static void settle_process(int64_t *const *values, size_t at, int64_t busy)
         values[STA_FIELD_PROCESS_MIN][at] = busy;
 }
 
-static void settle_group(int64_t *const *values, size_t at, const struct sta_exact_measure *measure)
+static void finish_group(int64_t *const *values, size_t at, const struct sta_exact_measure *measure)
 {
     int64_t exposed = measure->total - measure->covered;
     add_to(&values[STA_FIELD_GROUP_SUM][at], measure->total);
@@ -101,8 +101,8 @@ static void settle_group(int64_t *const *values, size_t at, const struct sta_exa
     add_to(&values[STA_FIELD_SELF_SUM][at], measure->total - measure->inner);
 }
 
-static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,
-                   const struct sta_exact_measure *measure)
+static void finalize(struct sta_tallies *tallies, size_t bin, uint32_t number,
+                     const struct sta_exact_measure *measure)
 {
     const struct sta_exact_accumulator *accumulator =
         sta_contributions_accumulator(tallies->contributions, number);
@@ -118,10 +118,10 @@ static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,
             tallies->metrics->values[STA_FIELD_BUSY][at] += measure->total;
         return;
     case STA_ACCUMULATOR_PROCESS:
-        settle_process(values, at, measure->total);
+        finish_process(values, at, measure->total);
         return;
     case STA_ACCUMULATOR_GROUP:
-        settle_group(values, at, measure);
+        finish_group(values, at, measure);
         return;
     case STA_ACCUMULATOR_THREAD:
         values[STA_FIELD_THREADS][at]++;
@@ -132,10 +132,10 @@ static void settle(struct sta_tallies *tallies, size_t bin, uint32_t number,
     }
 }
 
-static void settle_open(struct sta_tallies *tallies, const struct open_bin *open)
+static void close_open(struct sta_tallies *tallies, const struct open_bin *open)
 {
     for (size_t i = 0; i < open->accumulator_count; i++)
-        settle(tallies, open->bin, open->accumulators[i], &open->measures[open->accumulators[i]]);
+        finalize(tallies, open->bin, open->accumulators[i], &open->measures[open->accumulators[i]]);
 }
 
 /* ---- bins in parts; with the lock held */
@@ -226,9 +226,8 @@ static int put_tally(struct sta_tallies *tallies, const struct sta_tally *tally,
     }
     const bool failed = tallies->state->failed;
     uv_mutex_unlock(&tallies->lock);
-    return failed
-               ? sta_fail(err, STA_ELIMIT, "what a share of this question measured does not fit the memory")
-               : STA_OK;
+    return failed ? sta_fail(err, STA_ELIMIT, "what a share of this query measured does not fit the memory")
+                  : STA_OK;
 }
 
 static int64_t get_ticks(struct sta_cursor *in)
@@ -263,14 +262,14 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
     int64_t width = sta_bin_to(tallies->bins, tally->bin) - sta_bin_from(tallies->bins, tally->bin);
     if (tally->width == width && tallies->places != NULL) {
         for (size_t i = 0; i < tally->accumulator_count; i++)
-            settle(tallies, tally->bin, tally->accumulators[i], &tally->measures[i]);
+            finalize(tallies, tally->bin, tally->accumulators[i], &tally->measures[i]);
         return STA_OK;
     }
     uv_mutex_lock(&tallies->lock);
     struct open_bin *open = find_open(tallies, tally->bin);
     int rc = add_part(tallies, open, tally, err);
     if (rc == 0 && open->width == width && tallies->places != NULL) {
-        settle_open(tallies, open);
+        close_open(tallies, open);
         put_away(tallies, open);
     }
     uv_mutex_unlock(&tallies->lock);
@@ -280,7 +279,7 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
 void sta_tallies_finish(struct sta_tallies *tallies)
 {
     for (const struct open_bin *open = tallies->open; open != NULL; open = open->next)
-        settle_open(tallies, open);
+        close_open(tallies, open);
     destroy_bins(tallies->account, tallies->open);
     tallies->open = NULL;
 }

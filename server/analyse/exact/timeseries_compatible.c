@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/asked.h"
+#include "analyse/exact/parameters.h"
 #include "analyse/exact/series.h"
 #include "common/buffer.h"
 #include "common/memory.h"
@@ -17,7 +17,7 @@ static const struct {
                    {"ops", "count_sum", "time_sum", NULL}};
 
 struct series {
-    const struct sta_bound_question *bound;
+    const struct sta_bound_query *bound;
     const struct sta_series *asked;
     struct sta_exact_bins bins;
     bool alone;                   /* one layer was asked: columns have no prefix */
@@ -123,7 +123,7 @@ static int put_metrics(const struct series *series, struct sta_error *err)
     return rc;
 }
 
-/* ---- the question */
+/* ---- the query */
 
 static int check_layers(const struct series *series, struct sta_error *err)
 {
@@ -146,7 +146,7 @@ static int make_table(struct series *series, struct sta_table *table, struct sta
     return rc;
 }
 
-static int run(struct series *series, const struct sta_question *question, const struct sta_budget *budget,
+static int run(struct series *series, const struct sta_view_query *query, const struct sta_budget *budget,
                struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
     static const char *const views[] = {"time_range", "proc_name"};
@@ -158,13 +158,13 @@ static int run(struct series *series, const struct sta_question *question, const
         return rc;
     series->alone = series->asked->layers != NULL && series->asked->layer_count == 1;
     series->view = &view;
-    struct sta_view_question by_time = {.common = question,
-                                        .table = series->alone ? STA_VIEW_LAYER : STA_VIEW_FLAT,
-                                        .layer = series->alone ? series->asked->layers[0] : NULL,
-                                        .by = "time_range",
-                                        .views = views,
-                                        .view_count = STA_COUNT_OF(views),
-                                        .granularity_us = series->bins.g / series->bound->ticks_per_us};
+    struct sta_table_query by_time = {.common = query,
+                                      .table = series->alone ? STA_VIEW_LAYER : STA_VIEW_FLAT,
+                                      .layer = series->alone ? series->asked->layers[0] : NULL,
+                                      .by = "time_range",
+                                      .views = views,
+                                      .view_count = STA_COUNT_OF(views),
+                                      .granularity_us = series->bins.g / series->bound->ticks_per_us};
     rc = sta_view_compatible(&by_time, NULL, budget, &view, facts, err);
     if (rc != 0)
         return rc;
@@ -174,17 +174,17 @@ static int run(struct series *series, const struct sta_question *question, const
     return rc;
 }
 
-int sta_timeseries_compatible(const struct sta_question *question, const struct sta_series *asked,
+int sta_timeseries_compatible(const struct sta_view_query *query, const struct sta_series *asked,
                               const struct sta_budget *budget, struct sta_table *table,
                               struct sta_facts *facts, struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_bound_query bound;
     facts->count = 0;
-    int rc = sta_question_bind(&bound, question, err);
+    int rc = sta_view_query_bind(&bound, query, err);
     if (rc == 0) {
         struct series series = {.bound = &bound, .asked = asked};
-        rc = run(&series, question, budget, table, facts, err);
+        rc = run(&series, query, budget, table, facts, err);
     }
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }

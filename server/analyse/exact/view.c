@@ -1,5 +1,5 @@
 /* Layer view and flat view (exact.md sections 2 and 4): rows by key or by bin of time. */
-#include "analyse/exact/asked.h"
+#include "analyse/exact/parameters.h"
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/view.h"
@@ -227,9 +227,9 @@ static int check_table(const struct rows *rows, const struct sta_budget *budget,
     return sta_budget_memory(budget, columns * 9 * (double)rows->count, "the table", err);
 }
 
-/* ---- the question */
+/* ---- the query */
 
-static int choose_layer(const struct sta_bound_question *bound, const char *name, bool *wanted,
+static int choose_layer(const struct sta_bound_query *bound, const char *name, bool *wanted,
                         struct sta_error *err)
 {
     const struct sta_preset *preset = bound->preset;
@@ -246,26 +246,27 @@ static int choose_layer(const struct sta_bound_question *bound, const char *name
     return 0;
 }
 
-static int choose_bins(const struct sta_bound_question *bound, const struct sta_view_question *question,
+static int choose_bins(const struct sta_bound_query *bound, const struct sta_table_query *query,
                        struct sta_exact_bins *bins, struct sta_error *err)
 {
     *bins = sta_exact_bins_one(bound->from, bound->to);
-    if (strcmp(question->by, "time_range") != 0)
+    if (strcmp(query->by, "time_range") != 0)
         return 0;
     int64_t g;
-    int rc = sta_exact_granularity(bound, question->granularity_us, &g, err);
+    int rc = sta_exact_granularity(bound, query->granularity_us, &g, err);
     if (rc == 0)
         *bins = sta_exact_bins_by_time(bound, g);
     return rc;
 }
 
-static int run(const struct sta_exact_ask *ask, bool flat, const struct sta_budget *budget,
+static int run(const struct sta_exact_request *request, bool flat, const struct sta_budget *budget,
                struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
     struct sta_exact_result result;
-    int rc = sta_exact_run(ask, budget, &result, err);
+    int rc = sta_exact_run(request, budget, &result, err);
     if (rc == 0) {
-        struct rows rows = {.result = &result, .ticks_per_second = 1e6 * (double)ask->bound->ticks_per_us};
+        struct rows rows = {.result = &result,
+                            .ticks_per_second = 1e6 * (double)request->bound->ticks_per_us};
         if (sta_exact_keys_source(result.keys) == STA_KEY_TIME)
             rc = find_bins(&rows, budget, err);
         else
@@ -277,7 +278,7 @@ static int run(const struct sta_exact_ask *ask, bool flat, const struct sta_budg
         rows_fini(&rows, budget->account);
     }
     if (rc == 0) {
-        sta_facts_of_trace(facts, ask->bound->question->snapshot);
+        sta_facts_of_trace(facts, request->bound->query->snapshot);
         sta_exact_facts(&result.counts, facts);
         sta_facts_of_sums(facts, table);
     }
@@ -294,41 +295,40 @@ static int fail_table(struct sta_error *err)
     return sta_at(err, "/semantics", -1);
 }
 
-int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
+int sta_view_exact(const struct sta_table_query *query, const struct sta_budget *budget,
                    struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    return sta_exact_view(question, 0, budget, table, facts, err);
+    return sta_exact_view(query, 0, budget, table, facts, err);
 }
 
-int sta_exact_view(const struct sta_view_question *question, size_t slice_rows,
-                   const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
-                   struct sta_error *err)
+int sta_exact_view(const struct sta_table_query *query, size_t slice_rows, const struct sta_budget *budget,
+                   struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_bound_query bound;
     facts->count = 0;
-    if (question->table == STA_VIEW_SUMMARY)
-        return sta_exact_summary(question, slice_rows, budget, table, facts, err);
-    if (question->table != STA_VIEW_LAYER && question->table != STA_VIEW_FLAT)
+    if (query->table == STA_VIEW_SUMMARY)
+        return sta_exact_summary(query, slice_rows, budget, table, facts, err);
+    if (query->table != STA_VIEW_LAYER && query->table != STA_VIEW_FLAT)
         return fail_table(err);
-    int rc = sta_question_bind(&bound, question->common, err);
+    int rc = sta_view_query_bind(&bound, query->common, err);
     if (rc == 0) {
-        bool flat = question->table == STA_VIEW_FLAT;
+        bool flat = query->table == STA_VIEW_FLAT;
         bool *wanted = sta_alloc_array(bound.preset->layer_count + 1, sizeof *wanted);
-        struct sta_exact_ask ask = {.bound = &bound,
-                                    .by = question->by,
-                                    .wants = STA_WANT_ALL,
-                                    .slice_rows = slice_rows,
-                                    .rows_only = true};
+        struct sta_exact_request request = {.bound = &bound,
+                                            .by = query->by,
+                                            .wants = STA_WANT_ALL,
+                                            .slice_rows = slice_rows,
+                                            .rows_only = true};
         if (!flat) {
-            rc = choose_layer(&bound, question->layer, wanted, err);
-            ask.layers = wanted;
+            rc = choose_layer(&bound, query->layer, wanted, err);
+            request.layers = wanted;
         }
         if (rc == 0)
-            rc = choose_bins(&bound, question, &ask.bins, err);
+            rc = choose_bins(&bound, query, &request.bins, err);
         if (rc == 0)
-            rc = run(&ask, flat, budget, table, facts, err);
+            rc = run(&request, flat, budget, table, facts, err);
         free(wanted);
     }
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }

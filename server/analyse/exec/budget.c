@@ -19,7 +19,7 @@ int sta_budget_memory(const struct sta_budget *budget, double bytes, const char 
     if (bytes <= (double)budget->memory)
         return sta_account_check(budget->account, (size_t)bytes, what, err);
     return sta_fail(err, STA_ELIMIT,
-                    "memory for %s would take %.0f MiB; one question may hold %.0f MiB (setting "
+                    "memory for %s would take %.0f MiB; one query may hold %.0f MiB (setting "
                     "query_memory); narrow it by from and to, or "
                     "by a filter",
                     what, bytes / 1048576, (double)budget->memory / 1048576);

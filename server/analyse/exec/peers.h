@@ -1,8 +1,8 @@
-/* peers.h - the processes of one job, which share the row groups of a question.
+/* peers.h - the processes of one job, which share the row groups of a query.
  *
- * Rank 0 has the question.  What it can share it asks all others, works on its own stripe meanwhile, takes
+ * Rank 0 has the query.  What it can share it asks all others, works on its own stripe meanwhile, takes
  * their partial states and combines them with its own.  A stripe that a rank cannot give is done by rank 0,
- * so that a shared question fails where an unshared one would, and nowhere else.  Who carries the bytes is
+ * so that a shared query fails where an unshared one would, and nowhere else.  Who carries the bytes is
  * server/cluster. */
 #ifndef STA_ANALYSE_EXEC_PEERS_H
 #define STA_ANALYSE_EXEC_PEERS_H
@@ -14,7 +14,7 @@
 #include "analyse/exec/budget.h"
 #include "common/buffer.h"
 
-struct sta_shared; /* a question that the other ranks work on */
+struct sta_shared; /* a query that the other ranks work on */
 
 struct sta_peers {
     unsigned count; /* of processes, this one included */
@@ -22,9 +22,8 @@ struct sta_peers {
     double
         most; /* of the rows that one range of time may read, where time is shared: else it is not worth it */
     void *context;
-    /** Sends a question to all others.  Return: NULL when it cannot be sent: nobody works along. */
-    struct sta_shared *(*ask)(void *context, const struct sta_buffer *question,
-                              const struct sta_budget *budget);
+    /** Sends a query to all others.  Return: NULL when it cannot be sent: nobody works along. */
+    struct sta_shared *(*ask)(void *context, const struct sta_buffer *query, const struct sta_budget *budget);
     /** Waits for the state of a rank, 1 .. count - 1.  *state: valid until `end`.  Return: 0; STA_ECANCELLED,
      * STA_ELIMIT of the budget; STA_EOUTDATED: that rank could not do it. */
     int (*take)(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,

@@ -235,20 +235,20 @@ struct sta_term sta_build_isna(struct sta_builder *builder, struct sta_term of, 
 
 /* ---- comparisons */
 
-static enum sta_relation mirrored(enum sta_relation relation)
+static enum sta_comparison mirrored(enum sta_comparison comparison)
 {
     static const uint8_t mirror[] = {[STA_EQUAL] = STA_EQUAL,  [STA_DIFFER] = STA_DIFFER,
                                      [STA_LESS] = STA_GREATER, [STA_LESS_EQUAL] = STA_GREATER_EQUAL,
                                      [STA_GREATER] = STA_LESS, [STA_GREATER_EQUAL] = STA_LESS_EQUAL};
-    return (enum sta_relation)mirror[relation];
+    return (enum sta_comparison)mirror[comparison];
 }
 
-static struct sta_term swap_sides(struct sta_term *a, struct sta_term *b, enum sta_relation *relation)
+static struct sta_term swap_sides(struct sta_term *a, struct sta_term *b, enum sta_comparison *comparison)
 {
     struct sta_term first = *a;
     *a = *b;
     *b = first;
-    *relation = mirrored(*relation);
+    *comparison = mirrored(*comparison);
     return first;
 }
 
@@ -261,18 +261,18 @@ static bool is_constant(const struct sta_builder *builder, struct sta_term term)
  * Beyond the integers the relation is the same for all of them, and what says so is a comparison with the
  * last integer. */
 static struct sta_term whole_bound(struct sta_builder *builder, struct sta_term bound,
-                                   enum sta_relation *relation)
+                                   enum sta_comparison *comparison)
 {
     double value = sta_build_node(builder, bound)->value.number;
-    bool up = *relation == STA_LESS || *relation == STA_GREATER_EQUAL;
+    bool up = *comparison == STA_LESS || *comparison == STA_GREATER_EQUAL;
     double whole = up ? ceil(value) : floor(value);
     struct sta_scalar integer = {.integer = 0};
     if (whole >= 0x1p63) {
         integer.integer = INT64_MAX;
-        *relation = *relation == STA_LESS || *relation == STA_LESS_EQUAL ? STA_LESS_EQUAL : STA_GREATER;
+        *comparison = *comparison == STA_LESS || *comparison == STA_LESS_EQUAL ? STA_LESS_EQUAL : STA_GREATER;
     } else if (whole < -0x1p63) {
         integer.integer = INT64_MIN;
-        *relation = *relation == STA_LESS || *relation == STA_LESS_EQUAL ? STA_LESS : STA_GREATER_EQUAL;
+        *comparison = *comparison == STA_LESS || *comparison == STA_LESS_EQUAL ? STA_LESS : STA_GREATER_EQUAL;
     } else {
         integer.integer = (int64_t)whole;
     }
@@ -293,24 +293,24 @@ static bool is_exact(const struct sta_node *constant)
 }
 
 /* @a is an integer, @b a number. */
-static struct sta_term compare_mixed(struct sta_builder *builder, enum sta_relation relation,
+static struct sta_term compare_mixed(struct sta_builder *builder, enum sta_comparison comparison,
                                      struct sta_term a, struct sta_term b, uint32_t position)
 {
     enum sta_operation first = STA_OP_EQUAL_IF;
-    bool order = relation != STA_EQUAL && relation != STA_DIFFER;
+    bool order = comparison != STA_EQUAL && comparison != STA_DIFFER;
     if (is_constant(builder, b) && !is_constant(builder, a) && !sta_build_node(builder, b)->value.missing &&
         (order || is_exact(sta_build_node(builder, b)))) {
-        b = whole_bound(builder, b, &relation);
+        b = whole_bound(builder, b, &comparison);
         first = STA_OP_EQUAL_II;
     } else if (is_constant(builder, a) && is_exact(sta_build_node(builder, a))) {
         a = sta_build_cast(builder, a, STA_TYPE_FLOAT);
         first = STA_OP_EQUAL_FF;
     }
     struct sta_term operands[] = {a, b};
-    return sta_build_plain(builder, first + relation, STA_TYPE_BOOL, position, operands, 2);
+    return sta_build_plain(builder, first + comparison, STA_TYPE_BOOL, position, operands, 2);
 }
 
-static struct sta_term compare_numbers(struct sta_builder *builder, enum sta_relation relation,
+static struct sta_term compare_numbers(struct sta_builder *builder, enum sta_comparison comparison,
                                        struct sta_term a, struct sta_term b)
 {
     uint32_t position = a.position;
@@ -320,12 +320,12 @@ static struct sta_term compare_numbers(struct sta_builder *builder, enum sta_rel
         b = sta_build_cast(builder, b, STA_TYPE_INT);
     if (a.type != b.type) {
         if (a.type == STA_TYPE_FLOAT)
-            swap_sides(&a, &b, &relation);
-        return compare_mixed(builder, relation, a, b, position);
+            swap_sides(&a, &b, &comparison);
+        return compare_mixed(builder, comparison, a, b, position);
     }
     struct sta_term operands[] = {a, b};
     enum sta_operation first = a.type == STA_TYPE_INT ? STA_OP_EQUAL_II : STA_OP_EQUAL_FF;
-    return sta_build_plain(builder, first + relation, STA_TYPE_BOOL, position, operands, 2);
+    return sta_build_plain(builder, first + comparison, STA_TYPE_BOOL, position, operands, 2);
 }
 
 static struct sta_text keep_text(struct sta_builder *builder, struct sta_text text, bool caseless)
@@ -334,15 +334,15 @@ static struct sta_text keep_text(struct sta_builder *builder, struct sta_text te
     return (struct sta_text){sta_arena_copy(&builder->tree->arena, kept.bytes, kept.length), kept.length};
 }
 
-static struct sta_term compare_texts(struct sta_builder *builder, enum sta_relation relation,
+static struct sta_term compare_texts(struct sta_builder *builder, enum sta_comparison comparison,
                                      struct sta_term a, struct sta_term b)
 {
     uint32_t position = a.position;
     bool caseless = sta_is_caseless(builder, a) || sta_is_caseless(builder, b);
     if (is_constant(builder, a))
-        swap_sides(&a, &b, &relation);
+        swap_sides(&a, &b, &comparison);
     struct sta_text_call call = {
-        .caseless = caseless, .relation = relation, .when_missing = relation == STA_DIFFER};
+        .caseless = caseless, .comparison = comparison, .when_missing = comparison == STA_DIFFER};
     if (is_constant(builder, b) && !sta_build_node(builder, b)->value.missing) {
         call.apply = sta_text_compare;
         call.first = keep_text(builder, sta_literal_text(builder, b), caseless);
@@ -352,11 +352,11 @@ static struct sta_term compare_texts(struct sta_builder *builder, enum sta_relat
     call.apply = sta_text_lower;
     for (unsigned i = 0; caseless && i < 2; i++)
         operands[i] = sta_build_call(builder, call, STA_TYPE_TEXT, operands[i], position);
-    struct sta_node model = {.operation = STA_OP_COMPARE_T, .type = STA_TYPE_BOOL, .relation = relation};
+    struct sta_node model = {.operation = STA_OP_COMPARE_T, .type = STA_TYPE_BOOL, .comparison = comparison};
     return sta_build(builder, &model, position, operands, 2);
 }
 
-struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_relation relation, uint32_t at,
+struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_comparison comparison, uint32_t at,
                                   struct sta_term a, struct sta_term b)
 {
     bool text = a.type == STA_TYPE_TEXT;
@@ -366,7 +366,7 @@ struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_relation
         sta_build_fail(builder, STA_EINPUT, at, "cannot compare %s with %s", STA_A_TYPE(a), STA_A_TYPE(b));
     if (builder->failed)
         return a;
-    return text ? compare_texts(builder, relation, a, b) : compare_numbers(builder, relation, a, b);
+    return text ? compare_texts(builder, comparison, a, b) : compare_numbers(builder, comparison, a, b);
 }
 
 /* ---- lists */

@@ -159,17 +159,18 @@ int sta_run_compare(struct sta_step_run *run)
     const struct sta_lane *a = &run->in[0], *b = &run->in[1];
     const uint32_t *left = a->values, *right = b->values;
     uint8_t *values = run->out.values;
-    enum sta_relation relation = run->node->relation;
-    bool by_code = a->texts == b->texts && (relation == STA_EQUAL || relation == STA_DIFFER);
+    enum sta_comparison comparison = run->node->comparison;
+    bool by_code = a->texts == b->texts && (comparison == STA_EQUAL || comparison == STA_DIFFER);
     *run->lane = (struct sta_lane){.values = values};
     for (uint32_t i = 0; i < run->rows; i++) {
         if (left[i] == STA_NO_CODE || right[i] == STA_NO_CODE)
-            values[i] = relation == STA_DIFFER;
+            values[i] = comparison == STA_DIFFER;
         else if (by_code)
-            values[i] = (left[i] == right[i]) == (relation == STA_EQUAL);
+            values[i] = (left[i] == right[i]) == (comparison == STA_EQUAL);
         else
-            values[i] = sta_relation_holds(relation, sta_text_order(sta_dictionary_text(a->texts, left[i]),
-                                                                    sta_dictionary_text(b->texts, right[i])));
+            values[i] =
+                sta_comparison_holds(comparison, sta_text_order(sta_dictionary_text(a->texts, left[i]),
+                                                                sta_dictionary_text(b->texts, right[i])));
     }
     return 0;
 }

@@ -109,7 +109,7 @@ static struct sta_scalar fold_text_of(struct sta_builder *builder, const struct 
 /* Of two texts, of which one at least is missing: else it would be a call. */
 static struct sta_scalar fold_comparison(const struct sta_node *node)
 {
-    return (struct sta_scalar){.integer = node->relation == STA_DIFFER};
+    return (struct sta_scalar){.integer = node->comparison == STA_DIFFER};
 }
 
 void sta_build_fold(struct sta_builder *builder, uint32_t index, uint32_t position)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const uint8_t manners[] = {
+static const uint8_t null_policies[] = {
 #define X(name, null_policy) [STA_OP_##name] = STA_##null_policy,
     STA_KERNEL_LIST(X)
 #undef X
@@ -70,7 +70,7 @@ bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, vo
 {
     const struct sta_expression_kernels *kernels = kernels_here();
     sta_kernel run = kernels->run[node->operation];
-    enum sta_null_policy null_policy = (enum sta_null_policy)manners[node->operation];
+    enum sta_null_policy null_policy = (enum sta_null_policy)null_policies[node->operation];
     switch (null_policy) {
     case STA_CARRY:
         run(node, in, values, missing, rows);

@@ -352,12 +352,12 @@ const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type
     return kept;
 }
 
-static const struct sta_token *take_relation(struct sta_parser *parser, enum sta_relation *relation)
+static const struct sta_token *take_comparison(struct sta_parser *parser, enum sta_comparison *comparison)
 {
     static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="};
     for (unsigned i = 0; i < STA_COUNT_OF(signs); i++) {
         const struct sta_token *sign = sta_parser_take(parser, signs[i]);
-        *relation = (enum sta_relation)i;
+        *comparison = (enum sta_comparison)i;
         if (sign != NULL)
             return sign;
     }
@@ -377,14 +377,14 @@ static struct sta_term parse_comparison(struct sta_parser *parser)
 {
     struct sta_builder *builder = &parser->builder;
     struct sta_term left = parse_sum(parser), whole = left;
-    enum sta_relation relation;
+    enum sta_comparison comparison;
     bool negate;
     for (unsigned links = 0; !builder->failed; links++) {
         struct sta_term link;
-        const struct sta_token *sign = take_relation(parser, &relation);
+        const struct sta_token *sign = take_comparison(parser, &comparison);
         if (sign != NULL) {
             struct sta_term right = parse_sum(parser);
-            link = sta_build_compare(builder, relation, sign->position, left, right);
+            link = sta_build_compare(builder, comparison, sign->position, left, right);
             left = right;
         } else if (take_in(parser, &negate)) {
             if (left.type == STA_TYPE_LIST)

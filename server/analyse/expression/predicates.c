@@ -24,13 +24,13 @@ static bool is_column(const struct sta_node *node)
     return node->operation == STA_OP_COLUMN && (node->type == STA_TYPE_INT || node->type == STA_TYPE_FLOAT);
 }
 
-static void bound(struct note *note, enum sta_relation relation, double value)
+static void bound(struct note *note, enum sta_comparison comparison, double value)
 {
-    note->low_open = relation == STA_GREATER;
-    note->high_open = relation == STA_LESS;
-    if (relation == STA_EQUAL || relation == STA_GREATER || relation == STA_GREATER_EQUAL)
+    note->low_open = comparison == STA_GREATER;
+    note->high_open = comparison == STA_LESS;
+    if (comparison == STA_EQUAL || comparison == STA_GREATER || comparison == STA_GREATER_EQUAL)
         note->low = value;
-    if (relation == STA_EQUAL || relation == STA_LESS || relation == STA_LESS_EQUAL)
+    if (comparison == STA_EQUAL || comparison == STA_LESS || comparison == STA_LESS_EQUAL)
         note->high = value;
 }
 
@@ -41,20 +41,20 @@ static void note_comparison(const struct sta_tree *tree, const struct sta_node *
                                      [STA_LESS] = STA_GREATER, [STA_LESS_EQUAL] = STA_GREATER_EQUAL,
                                      [STA_GREATER] = STA_LESS, [STA_GREATER_EQUAL] = STA_LESS_EQUAL};
     const struct sta_node *a = &tree->nodes[node->operands[0]], *b = &tree->nodes[node->operands[1]];
-    enum sta_relation relation = (enum sta_relation)(node->operation % 6);
-    if (relation == STA_DIFFER)
+    enum sta_comparison comparison = (enum sta_comparison)(node->operation % 6);
+    if (comparison == STA_DIFFER)
         return;
     if (a->operation == STA_OP_CONSTANT) {
         const struct sta_node *first = a;
         a = b;
         b = first;
-        relation = (enum sta_relation)mirror[relation];
+        comparison = (enum sta_comparison)mirror[comparison];
     }
     if (!is_column(a) || b->operation != STA_OP_CONSTANT || b->value.missing)
         return;
     note->ranged = a->column;
     double value = b->type == STA_TYPE_INT ? (double)b->value.integer : b->value.number;
-    bound(note, relation, value);
+    bound(note, comparison, value);
     note->exact = fabs(value) < 0x1p53; /* neither rounded nor NaN */
 }
 

@@ -18,9 +18,9 @@
                         struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
                         struct sta_error *err)
 
-bool sta_relation_holds(enum sta_relation relation, int order)
+bool sta_comparison_holds(enum sta_comparison comparison, int order)
 {
-    switch (relation) {
+    switch (comparison) {
     case STA_EQUAL:
         return order == 0;
     case STA_DIFFER:
@@ -97,13 +97,13 @@ static bool begins_with_first(const struct sta_text_call *call, struct sta_text 
 
 TEXT_FUNCTION(compare)
 {
-    if (call->relation == STA_EQUAL || call->relation == STA_DIFFER) {
+    if (call->comparison == STA_EQUAL || call->comparison == STA_DIFFER) {
         bool equal = text.length == call->first.length && begins_with_first(call, text);
-        result->holds = equal == (call->relation == STA_EQUAL);
+        result->holds = equal == (call->comparison == STA_EQUAL);
         return 0;
     }
     int order = sta_text_order(folded(call, text, scratch), call->first);
-    result->holds = sta_relation_holds(call->relation, order);
+    result->holds = sta_comparison_holds(call->comparison, order);
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "common/error.h"
 
 struct sta_snapshot;
-struct sta_question;
+struct sta_view_query;
 struct sta_series;
 struct sta_budget;
 struct sta_table;
@@ -33,7 +33,7 @@ STA_MUSTCHECK int sta_counters_list(const struct sta_snapshot *snapshot, const s
  * null where there are none
  * Mistakes: STA_EINPUT with parameter /counter.  Else as sta_timeseries_exact.
  */
-STA_MUSTCHECK int sta_counter_series(const struct sta_question *question, const struct sta_series *asked,
+STA_MUSTCHECK int sta_counter_series(const struct sta_view_query *query, const struct sta_series *asked,
                                      const char *const *counters, size_t count,
                                      const struct sta_budget *budget, struct sta_table *table,
                                      struct sta_facts *facts, struct sta_error *err);

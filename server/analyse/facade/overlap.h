@@ -14,7 +14,7 @@
 struct sta_presets;
 struct sta_budget;
 
-struct sta_overlap_question {
+struct sta_overlap_query {
     struct sta_snapshot *snapshot;
     const struct sta_presets *presets;
     const char *label;        /* value of the column `trace`, or NULL */
@@ -33,7 +33,7 @@ struct sta_overlap_question {
      * intervals (overlap/signatures.h). */
     bool by_signature;
     uint32_t watched;
-    /* Columns and classes of many conditions, for questions whose sets are among these; NULL: each makes its
+    /* Columns and classes of many conditions, for queries whose sets are among these; NULL: each makes its
      * own.  Borrowed (overlap/request_sets.h). */
     const struct sta_bound_conditions *bound;
 };
@@ -56,12 +56,11 @@ struct sta_overlap_result {
  * Mistakes: STA_EINPUT with parameter and position.  Return: 0, these, STA_ELIMIT, STA_ECANCELLED,
  * STA_ECORRUPT.  Fini after success.
  */
-STA_MUSTCHECK int sta_overlap_run(const struct sta_overlap_question *question,
-                                  const struct sta_budget *budget, struct sta_overlap_result *answer,
-                                  struct sta_error *err);
+STA_MUSTCHECK int sta_overlap_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
+                                  struct sta_overlap_result *answer, struct sta_error *err);
 void sta_overlap_result_fini(struct sta_overlap_result *answer);
 /** sta_overlap_intervals - the table of maximal intervals in which request member `where` holds. */
-STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_question *question,
+STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_query *query,
                                         const struct sta_budget *budget, struct sta_table *table,
                                         struct sta_error *err);
 /** sta_overlap_page - the printed page of the older analyser, from an answer under compatible.  UTF-8; free()

@@ -1,4 +1,4 @@
-/* query.h - any question to the events of one trace or several (public part of analyse.h).
+/* query.h - any query to the events of one trace or several (public part of analyse.h).
  *
  * A request is checked against the traces' columns and made a plan; running it gives a result, which is
  * immutable and may be kept; readers walk a result page by page.  Results of groups are held; plain events in
@@ -93,7 +93,7 @@ const struct sta_query_step *sta_query_steps(const struct sta_query_result *resu
 
 /* ---- the schema, for people and user interfaces */
 
-struct sta_columns_question {
+struct sta_columns_query {
     struct sta_snapshot *snapshot;
     const char *label;
     struct sta_presets *presets;
@@ -105,18 +105,18 @@ struct sta_columns_question {
  * @table: name, type ("text", "integer", "number", "condition"), unit, missing (events without a value),
  * distinct (of texts and integers that were counted; else missing), min, max (as text), top (JSON list of the
  * most frequent values with counts; texts only)
- * @known: NULL, or the table of the same question without its preset: then only what the preset changes is
+ * @known: NULL, or the table of the same query without its preset: then only what the preset changes is
  * computed
  */
-STA_MUSTCHECK int sta_columns_describe(const struct sta_columns_question *question,
-                                       const struct sta_table *known, const struct sta_budget *budget,
-                                       struct sta_table *table, struct sta_error *err);
+STA_MUSTCHECK int sta_columns_describe(const struct sta_columns_query *query, const struct sta_table *known,
+                                       const struct sta_budget *budget, struct sta_table *table,
+                                       struct sta_error *err);
 /**
  * sta_column_values - the distinct values of a column, for completion
  * @prefix: of texts, compared without case; "" or NULL: all.  Most frequent first, then by value; @table:
  * value, count
  */
-STA_MUSTCHECK int sta_column_values(const struct sta_columns_question *question, const char *column,
+STA_MUSTCHECK int sta_column_values(const struct sta_columns_query *query, const char *column,
                                     const char *prefix, size_t most, const struct sta_budget *budget,
                                     struct sta_table *table, struct sta_error *err);
 

@@ -1,4 +1,4 @@
-/* share.h - work on the stripe of a question that another process has asked (public part of analyse.h). */
+/* share.h - work on the stripe of a query that another process has asked (public part of analyse.h). */
 #ifndef STA_ANALYSE_FACADE_SHARE_H
 #define STA_ANALYSE_FACADE_SHARE_H
 
@@ -7,7 +7,7 @@
 
 struct sta_presets;
 
-/* What the process has that a question may name. */
+/* What the process has that a query may name. */
 struct sta_share_host {
     void *context;
     /** A version of a trace; STA_EOUTDATED when it is not the published one any more. */
@@ -21,11 +21,11 @@ struct sta_share_host {
 
 /**
  * sta_share_work - compute the partial state of a stripe
- * @question: what sta_peers.ask was given; @state: the bytes are appended
- * Return: 0; STA_EOUTDATED, STA_ECORRUPT when the question is none that this program asks, or what computing
+ * @query: what sta_peers.ask was given; @state: the bytes are appended
+ * Return: 0; STA_EOUTDATED, STA_ECORRUPT when the query is none that this program asks, or what computing
  * it returned.  Context: any thread.
  */
-STA_MUSTCHECK int sta_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+STA_MUSTCHECK int sta_share_work(const struct sta_share_host *host, struct sta_cursor *query,
                                  const struct sta_stripe *stripe, const struct sta_budget *budget,
                                  struct sta_buffer *state, struct sta_error *err);
 

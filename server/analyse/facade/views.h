@@ -13,15 +13,15 @@
 #include "common/table.h"
 
 struct sta_presets;
-struct sta_question;
+struct sta_view_query;
 struct sta_budget;
 struct sta_facts;
 struct sta_series_base;
 
 enum sta_view_table { STA_VIEW_HLM, STA_VIEW_MAIN, STA_VIEW_LAYER, STA_VIEW_FLAT, STA_VIEW_SUMMARY };
 
-struct sta_view_question {
-    const struct sta_question *common; /* trace, preset, window, filter */
+struct sta_table_query {
+    const struct sta_view_query *common; /* trace, preset, window, filter */
     enum sta_view_table table;
     const char *layer;        /* HLM, MAIN, LAYER */
     const char *by;           /* LAYER, FLAT, SUMMARY: view type or logical view */
@@ -42,31 +42,29 @@ struct sta_view_basis;
 
 /** Whether sta_view_compatible can do with a basis: of a table with rows by a view, not grouped by files,
  * which one layer has for itself. */
-bool sta_view_has_basis(const struct sta_view_question *question);
+bool sta_view_has_basis(const struct sta_table_query *query);
 /**
- * sta_view_basis_create - the pass, of a question's trace, preset, filters, window, filter, view types and
+ * sta_view_basis_create - the pass, of a query's trace, preset, filters, window, filter, view types and
  * granularity
  * Holds on to snapshot and presets.  Mistakes: STA_EINPUT with the parameter; STA_ELIMIT.  Destroy it.
  */
-STA_MUSTCHECK int sta_view_basis_create(const struct sta_view_question *question,
-                                        const struct sta_budget *budget, struct sta_view_basis **basis,
-                                        struct sta_error *err);
+STA_MUSTCHECK int sta_view_basis_create(const struct sta_table_query *query, const struct sta_budget *budget,
+                                        struct sta_view_basis **basis, struct sta_error *err);
 void sta_view_basis_destroy(struct sta_view_basis *basis); /* NULL allowed */
 uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis);
 
 /**
  * sta_view_compatible - a table as the reference analysers compute it (metrics.md sections 4 to 8)
- * @basis: of a question that is equal in all that makes one; NULL: none is at hand
+ * @basis: of a query that is equal in all that makes one; NULL: none is at hand
  * @table: as the golden tables: keys first, then columns in their order.  Infinite numbers are infinite here
  * @facts: job_time and total_count of the trace; filtered, unmatched, multiple as in the summary, taken (by
  * the layer, or by any), keyless (left out for want of a file, category or function to group by); of the
  * summary what metrics.md section 8 says of the whole trace
  * Mistakes: STA_EINPUT with parameter /layer, /by, /views, /granularity; STA_ELIMIT too.
  */
-STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
-                                      const struct sta_view_basis *basis, const struct sta_budget *budget,
-                                      struct sta_table *table, struct sta_facts *facts,
-                                      struct sta_error *err);
+STA_MUSTCHECK int sta_view_compatible(const struct sta_table_query *query, const struct sta_view_basis *basis,
+                                      const struct sta_budget *budget, struct sta_table *table,
+                                      struct sta_facts *facts, struct sta_error *err);
 /**
  * sta_view_exact - layer and flat view of exact.md sections 2 and 4, and the summary
  * @table: the key's columns, then those of the layers in the preset's order; rows by key, a missing one last.
@@ -77,7 +75,7 @@ STA_MUSTCHECK int sta_view_compatible(const struct sta_view_question *question,
  * exact does not have.
  * Return: 0, these, STA_ELIMIT, STA_ECANCELLED, STA_ECORRUPT.  Any thread.
  */
-STA_MUSTCHECK int sta_view_exact(const struct sta_view_question *question, const struct sta_budget *budget,
+STA_MUSTCHECK int sta_view_exact(const struct sta_table_query *query, const struct sta_budget *budget,
                                  struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
 
 /**

@@ -31,7 +31,7 @@ struct sta_pieces_options {
 
 struct sta_pieces *sta_pieces_create(const struct sta_pieces_options *options);
 void sta_pieces_destroy(struct sta_pieces *pieces); /* NULL allowed */
-/** Adds a interval.  Context: worker @worker, one call at a time each, in the order in which the sweep gives
+/** Adds an interval.  Context: worker @worker, one call at a time each, in the order in which the sweep gives
  * them. */
 STA_MUSTCHECK int sta_pieces_add(struct sta_pieces *pieces, unsigned worker,
                                  const struct sta_sweep_interval *interval, struct sta_error *err);

@@ -77,8 +77,8 @@ STA_MUSTCHECK int sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, cons
 STA_MUSTCHECK int sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
                                     struct sta_error *err);
 /** Needed for exposure alone. */
-STA_MUSTCHECK int sta_sweep_settle(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
-                                   struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_finalize(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
+                                     struct sta_error *err);
 
 /* ---- results, after the pass; memory of the budget's account */
 

@@ -166,7 +166,7 @@ struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32
 /* ---- settle: in turn */
 
 /* Accounts for an event that began in an earlier slice. */
-static int settle_end(struct sta_sweep *sweep, struct sta_sweep_worker *worker, size_t number,
+static int finish_end(struct sta_sweep *sweep, struct sta_sweep_worker *worker, size_t number,
                       struct sta_error *err)
 {
     const uint32_t sets = sweep->options.sets;
@@ -181,7 +181,7 @@ static int settle_end(struct sta_sweep *sweep, struct sta_sweep_worker *worker, 
     return rc == 0 ? sta_sweep_free_start(sweep, &sweep->started, end->place, err) : rc;
 }
 
-static void settle_start(struct sta_sweep *sweep, const struct sta_sweep_worker *worker, size_t number)
+static void finish_start(struct sta_sweep *sweep, const struct sta_sweep_worker *worker, size_t number)
 {
     const uint32_t sets = sweep->options.sets;
     const struct sta_sweep_end *end = &worker->leaving.items[number];
@@ -202,8 +202,8 @@ static int grow_totals(struct sta_sweep *sweep, size_t units, struct sta_error *
     return rc;
 }
 
-int sta_sweep_settle(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                     struct sta_error *err)
+int sta_sweep_finalize(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
+                       struct sta_error *err)
 {
     (void)slice;
     struct sta_sweep_worker *worker = &sweep->workers[number];
@@ -211,9 +211,9 @@ int sta_sweep_settle(struct sta_sweep *sweep, unsigned number, const struct sta_
     pthread_mutex_lock(&sweep->lock);
     int rc = grow_totals(sweep, worker->place_capacity, err);
     for (size_t i = 0; i < worker->arriving.count && rc == 0; i++)
-        rc = settle_end(sweep, worker, i, err);
+        rc = finish_end(sweep, worker, i, err);
     for (size_t i = 0; i < worker->leaving.count && rc == 0; i++)
-        settle_start(sweep, worker, i);
+        finish_start(sweep, worker, i);
     for (size_t u = 0; u < worker->state_count && rc == 0; u++)
         for (uint32_t s = 0; s < sets; s++)
             sweep->totals[(size_t)worker->states[u].unit * sets + s] += worker->busy[u * sets + s];

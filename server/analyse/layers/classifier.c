@@ -20,7 +20,7 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
     classifier->reader = reader;
     classifier->evaluator = sta_evaluator_create();
     sta_account_init_part(&classifier->account, sta_columns_account(classes->columns));
-    sta_combos_init(&classifier->combos, &classifier->account);
+    sta_composite_map_init(&classifier->combinations, &classifier->account);
     classifier->new_names = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
     classifier->new_cats = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
     classifier->new_files = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
@@ -39,7 +39,7 @@ void sta_classifier_destroy(struct sta_classifier *classifier)
     if (classifier == NULL)
         return;
     sta_evaluator_destroy(classifier->evaluator);
-    sta_combos_fini(&classifier->combos);
+    sta_composite_map_fini(&classifier->combinations);
     sta_map_fini(&classifier->pattern_codes);
     sta_map_fini(&classifier->varying_classes);
     sta_account_free(&classifier->account, classifier->bases);
@@ -153,7 +153,8 @@ static int add_base(struct sta_classifier *classifier, uint32_t name, uint32_t c
     int status = STA_ACCOUNT_GROW(&classifier->account, classifier->bases, classifier->base_capacity,
                                   (size_t)classifier->base_count + 1, "functions and categories", err);
     if (status == STA_OK)
-        status = sta_combos_add(&classifier->combos, name, cat, file_class, classifier->base_count, err);
+        status = sta_composite_map_add(&classifier->combinations, name, cat, file_class,
+                                       classifier->base_count, err);
     if (status != STA_OK)
         return status;
     bool dropped = classifier->classes->drop_files && (file_class & STA_FILE_CLASS_DROPPED) != 0;
@@ -217,7 +218,7 @@ static void find_categories(struct sta_classifier *classifier, struct sta_class_
 }
 
 /* Works out the combinations that were added since @first. */
-static int settle(struct sta_classifier *classifier, uint32_t first, struct sta_error *err)
+static int finalize(struct sta_classifier *classifier, uint32_t first, struct sta_error *err)
 {
     int status = run_drops(classifier, &classifier->bases[first], err);
     if (status == STA_OK)
@@ -243,11 +244,12 @@ static int add_pending(struct sta_classifier *classifier, uint32_t pending, cons
     classifier->new_count = 0;
     for (uint32_t i = 0; i < pending && status == STA_OK; i++) {
         uint32_t row = classifier->pending[i], file_class = row_file_class(classifier, files, row);
-        if (sta_combos_find(&classifier->combos, names[row], cats[row], file_class) == STA_NO_CODE)
+        if (sta_composite_map_find(&classifier->combinations, names[row], cats[row], file_class) ==
+            STA_NO_CODE)
             status = add_base(classifier, names[row], cats[row], file_class, err);
-        codes[row] = sta_combos_find(&classifier->combos, names[row], cats[row], file_class);
+        codes[row] = sta_composite_map_find(&classifier->combinations, names[row], cats[row], file_class);
     }
-    return status == STA_OK ? settle(classifier, first, err) : status;
+    return status == STA_OK ? finalize(classifier, first, err) : status;
 }
 
 /* ---- rows */
@@ -264,7 +266,7 @@ struct chosen {
 static uint32_t look_up(struct sta_classifier *classifier, const struct chosen *chosen, const uint32_t *names,
                         const uint32_t *cats, const struct sta_column_values *files, uint32_t *codes)
 {
-    const struct sta_combos combos = classifier->combos;
+    const struct sta_composite_map combinations = classifier->combinations;
     struct sta_refiner *refiner = sta_columns_refiner(classifier->classes->columns);
     const uint32_t *refs = files != NULL ? files->codes : NULL;
     uint32_t *waiting = classifier->pending;
@@ -273,7 +275,7 @@ static uint32_t look_up(struct sta_classifier *classifier, const struct chosen *
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = selected != NULL ? selected[i] : i;
         uint32_t file_class = refs != NULL ? sta_refiner_file_class(refiner, refs[row]) : STA_FILE_CLASS_NONE;
-        uint32_t base = sta_combos_find(&combos, names[row], cats[row], file_class);
+        uint32_t base = sta_composite_map_find(&combinations, names[row], cats[row], file_class);
         codes[row] = base;
         if (base == STA_NO_CODE)
             waiting[pending++] = row;
@@ -333,8 +335,8 @@ static uint32_t varying_class(struct sta_classifier *classifier, uint32_t base, 
  * its own, is not met again: so it is bounded. */
 static void forget_bases(struct sta_classifier *classifier)
 {
-    sta_combos_fini(&classifier->combos);
-    sta_combos_init(&classifier->combos, &classifier->account);
+    sta_composite_map_fini(&classifier->combinations);
+    sta_composite_map_init(&classifier->combinations, &classifier->account);
     sta_map_fini(&classifier->varying_classes);
     classifier->base_count = 0;
 }

@@ -6,7 +6,7 @@
 
 #include "analyse/layers/classify.h"
 #include "analyse/sources/columns.h"
-#include "analyse/layers/combos.h"
+#include "analyse/layers/composite_map.h"
 #include "analyse/layers/conditions.h"
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/refiner.h"
@@ -61,8 +61,8 @@ struct sta_classifier {
     struct sta_classes *classes;
     struct sta_column_reader *reader;
     struct sta_evaluator *evaluator;
-    struct sta_account account; /* of what follows, within that of the columns */
-    struct sta_combos combos;   /* -> index of the base */
+    struct sta_account account;            /* of what follows, within that of the columns */
+    struct sta_composite_map combinations; /* -> index of the base */
     struct sta_class_base *bases;
     uint32_t *class_of_base; /* when no condition varies */
     uint32_t base_count;

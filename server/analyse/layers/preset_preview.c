@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/layers/class_counts.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/map.h"
 #include "common/memory.h"
 
@@ -19,7 +19,7 @@ struct left_out {
 };
 
 struct preview {
-    const struct sta_bound_question *bound;
+    const struct sta_bound_query *bound;
     struct left_out *workers;
     unsigned worker_count;
     struct sta_account *account;
@@ -241,7 +241,7 @@ static void say_facts(const struct preview *preview, const struct sta_class_coun
     sta_facts_int(facts, "multiple", multiple);
 }
 
-/* ---- the question */
+/* ---- the query */
 
 static int run(struct preview *preview, const struct sta_budget *budget, struct sta_preset_preview *answer,
                struct sta_error *err)
@@ -249,7 +249,7 @@ static int run(struct preview *preview, const struct sta_budget *budget, struct 
     struct sta_class_counts counts;
     int rc = sta_class_counts_init(&counts, budget, err);
     struct sta_accumulator accumulators[] = {sta_class_counts_accumulator(&counts), {preview, update}};
-    struct sta_scan scan = sta_question_scan(preview->bound);
+    struct sta_scan scan = sta_bound_query_scan(preview->bound);
     scan.accumulators = accumulators;
     scan.accumulator_count = STA_COUNT_OF(accumulators);
     if (rc == 0)
@@ -267,12 +267,12 @@ static int run(struct preview *preview, const struct sta_budget *budget, struct 
     return rc;
 }
 
-int sta_preset_preview(const struct sta_question *question, const struct sta_budget *budget,
+int sta_preset_preview(const struct sta_view_query *query, const struct sta_budget *budget,
                        struct sta_preset_preview *answer, struct sta_error *err)
 {
-    struct sta_bound_question bound;
+    struct sta_bound_query bound;
     *answer = (struct sta_preset_preview){0};
-    int rc = sta_question_bind(&bound, question, err);
+    int rc = sta_view_query_bind(&bound, query, err);
     if (rc == 0) {
         struct preview preview = {.bound = &bound, .worker_count = STA_MAX(budget->workers, 1u)};
         preview.workers = sta_alloc_array(preview.worker_count, sizeof *preview.workers);
@@ -287,7 +287,7 @@ int sta_preset_preview(const struct sta_question *question, const struct sta_bud
         }
         free(preview.workers);
     }
-    sta_question_release(&bound);
+    sta_bound_query_release(&bound);
     return rc;
 }
 

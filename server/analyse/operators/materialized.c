@@ -31,15 +31,15 @@ struct sta_materialized *sta_materialized_create(const struct sta_column_info *c
 {
     struct sta_materialized *materialized = sta_alloc(sizeof *materialized);
     materialized->columns = sta_alloc_array(column_count + 1, sizeof *materialized->columns);
-    materialized->told = sta_alloc_array(column_count + 1, sizeof *materialized->told);
+    materialized->info = sta_alloc_array(column_count + 1, sizeof *materialized->info);
     materialized->column_count = column_count;
     materialized->memory = memory;
     sta_account_init_texts(&materialized->account, STA_MAX(memory, LEAST_TEXTS), spill_folder, account);
     materialized->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     for (size_t i = 0; i < column_count; i++) {
         struct sta_materialized_column *column = &materialized->columns[i];
-        column->told = materialized->told[i] = columns[i];
-        column->told.name = materialized->told[i].name = sta_strdup(columns[i].name);
+        column->info = materialized->info[i] = columns[i];
+        column->info.name = materialized->info[i].name = sta_strdup(columns[i].name);
         column->width = sta_vector_width(columns[i].type);
         if (columns[i].type == STA_TYPE_TEXT || columns[i].type == STA_TYPE_LIST)
             column->texts = sta_dictionary_create_in(&materialized->account);
@@ -68,7 +68,7 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
         struct sta_materialized_column *column = &materialized->columns[i];
         drop_filling(materialized, column);
         sta_dictionary_destroy(column->texts);
-        free((char *)materialized->told[i].name);
+        free((char *)materialized->info[i].name);
         for (size_t b = 0; b < STA_MIN(column->piece_capacity, (size_t)SINGLE_BATCHES); b++)
             free(column->pieces[b].bytes);
         sta_account_free(&materialized->account, column->pieces);
@@ -79,7 +79,7 @@ void sta_materialized_destroy(struct sta_materialized *materialized)
     sta_spill_destroy(materialized->spill);
     free(materialized->spill_folder);
     free(materialized->columns);
-    free(materialized->told);
+    free(materialized->info);
     free(materialized);
 }
 
@@ -113,7 +113,7 @@ static bool pack(const struct sta_materialized_column *column, uint32_t rows, st
 {
     const uint8_t *missing = column->any_missing ? column->missing : NULL;
     const bool codes = column->texts != NULL;
-    if (!codes && column->told.type != STA_TYPE_INT)
+    if (!codes && column->info.type != STA_TYPE_INT)
         return false;
     const bool fits = codes ? sta_narrow_choose_for_codes(column->values, rows, narrow)
                             : sta_narrow_choose_for(column->values, missing, rows, narrow);
@@ -238,7 +238,7 @@ static int append_values(struct sta_account *account, struct sta_materialized_co
         column->missing = sta_alloc_array(STA_VECTOR_ROWS, 1);
     }
     void *values = (char *)column->values + at * column->width;
-    STA_ASSERT(vector->type == column->told.type);
+    STA_ASSERT(vector->type == column->info.type);
     column->any_missing |= sta_vector_gather(vector, rows, count, values, column->missing + at);
     return column->texts != NULL ? translate(account, column, vector->texts, values, count, err) : STA_OK;
 }

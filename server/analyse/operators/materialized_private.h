@@ -18,7 +18,7 @@ struct sta_column_piece {
 };
 
 struct sta_materialized_column {
-    struct sta_column_info told;
+    struct sta_column_info info;
     size_t width;
     struct sta_dictionary *texts; /* TEXT, LIST */
     struct sta_translation *translations;
@@ -32,7 +32,7 @@ struct sta_materialized_column {
 
 struct sta_materialized {
     struct sta_materialized_column *columns;
-    struct sta_column_info *told;
+    struct sta_column_info *info;
     size_t column_count;
     uint64_t memory, bytes;
     char *spill_folder;

@@ -10,7 +10,7 @@ const struct sta_column_info *sta_materialized_columns(const struct sta_material
                                                        size_t *count)
 {
     *count = materialized->column_count;
-    return materialized->told;
+    return materialized->info;
 }
 
 uint64_t sta_materialized_rows(const struct sta_materialized *materialized)
@@ -142,7 +142,7 @@ int sta_materialized_batch_get(void *context, uint32_t column, struct sta_vector
     int rc = bytes == NULL || !piece->plain ? bring(batch, column, piece, &bytes, err) : 0;
     if (rc != 0)
         return rc;
-    *vector = (struct sta_vector){.type = own->told.type, .texts = own->texts};
+    *vector = (struct sta_vector){.type = own->info.type, .texts = own->texts};
     sta_vector_point(vector, bytes);
     if (piece->narrow.any_missing && own->texts == NULL)
         vector->missing = (const uint8_t *)bytes + batch->rows * own->width;
@@ -209,7 +209,7 @@ void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_
     STA_ASSERT(materialized->spill == NULL);
     if (column->texts != NULL)
         fetch_codes(column, numbers, count, values);
-    else if (column->told.type == STA_TYPE_INT)
+    else if (column->info.type == STA_TYPE_INT)
         fetch_integers(column, numbers, count, values);
     else
         fetch_plain(column, numbers, count, values);

@@ -115,7 +115,7 @@ struct sta_ordered_consumer {
     /** Gives the records of a row group.  @rows: as the pass's reader has left them. */
     int (*take)(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
                 struct sta_error *err);
-    sta_ordered_step prepare, carry, measure, settle; /* NULL: there is nothing to do */
+    sta_ordered_step prepare, carry, measure, finalize; /* NULL: there is nothing to do */
 };
 
 /* ---- the pass */

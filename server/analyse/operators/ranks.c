@@ -152,7 +152,7 @@ static int give_ranks(struct sta_ranks *ranks, const struct sta_numbered_text *i
     return STA_OK;
 }
 
-int sta_ranks_settle(struct sta_ranks *ranks, const struct sta_budget *budget, struct sta_error *err)
+int sta_ranks_finalize(struct sta_ranks *ranks, const struct sta_budget *budget, struct sta_error *err)
 {
     const size_t count = count_marked(ranks);
     struct sta_account *account = ranks->texts->account;

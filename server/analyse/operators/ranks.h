@@ -67,8 +67,8 @@ static inline void sta_ranks_mark(struct sta_ranks *ranks, uint64_t number)
 }
 void sta_ranks_mark_all(struct sta_ranks *ranks);
 /** Ranks what was marked, by one thread.  Return: as init, and what sta_budget_check returns. */
-STA_MUSTCHECK int sta_ranks_settle(struct sta_ranks *ranks, const struct sta_budget *budget,
-                                   struct sta_error *err);
+STA_MUSTCHECK int sta_ranks_finalize(struct sta_ranks *ranks, const struct sta_budget *budget,
+                                     struct sta_error *err);
 static inline uint32_t sta_ranks_of(const struct sta_ranks *ranks, uint64_t number)
 {
     return ranks->of_code[number >> 32][(uint32_t)number];

@@ -92,38 +92,38 @@ struct ranked { /* the ranks of a vector of texts */
     uint8_t *missing;
 };
 
-struct sta_sort_packer {
+struct sta_sort_encoder {
     const struct sta_sort_layout *layout;
     struct ranked *ranked; /* by key; of TEXT alone */
     struct sta_vector *vectors;
     uint64_t *words; /* of a minibatch, word by word */
 };
 
-struct sta_sort_packer *sta_sort_packer_create(const struct sta_sort_layout *layout)
+struct sta_sort_encoder *sta_sort_encoder_create(const struct sta_sort_layout *layout)
 {
-    struct sta_sort_packer *packer = sta_alloc(sizeof *packer);
+    struct sta_sort_encoder *encoder = sta_alloc(sizeof *encoder);
     unsigned words = 1;
-    packer->layout = layout;
-    packer->ranked = sta_alloc_array(layout->count + 1, sizeof *packer->ranked);
-    packer->vectors = sta_alloc_array(layout->count + 1, sizeof *packer->vectors);
+    encoder->layout = layout;
+    encoder->ranked = sta_alloc_array(layout->count + 1, sizeof *encoder->ranked);
+    encoder->vectors = sta_alloc_array(layout->count + 1, sizeof *encoder->vectors);
     for (size_t p = 0; p < layout->part_count; p++)
         words = STA_MAX(words, layout->parts[p].words);
-    packer->words = sta_alloc_array((size_t)words * STA_MINIBATCH_ROWS, sizeof *packer->words);
-    return packer;
+    encoder->words = sta_alloc_array((size_t)words * STA_MINIBATCH_ROWS, sizeof *encoder->words);
+    return encoder;
 }
 
-void sta_sort_packer_destroy(struct sta_sort_packer *packer)
+void sta_sort_encoder_destroy(struct sta_sort_encoder *encoder)
 {
-    if (packer == NULL)
+    if (encoder == NULL)
         return;
-    for (size_t k = 0; k < packer->layout->count; k++) {
-        free(packer->ranked[k].ranks);
-        free(packer->ranked[k].missing);
+    for (size_t k = 0; k < encoder->layout->count; k++) {
+        free(encoder->ranked[k].ranks);
+        free(encoder->ranked[k].missing);
     }
-    free(packer->ranked);
-    free(packer->vectors);
-    free(packer->words);
-    free(packer);
+    free(encoder->ranked);
+    free(encoder->vectors);
+    free(encoder->words);
+    free(encoder);
 }
 
 static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, const struct sta_vector *vector,
@@ -143,18 +143,18 @@ static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, cons
     }
 }
 
-static void rank_texts(struct sta_sort_packer *packer, const struct sta_vector *vectors, const uint32_t *rows,
-                       uint32_t first, uint32_t count)
+static void rank_texts(struct sta_sort_encoder *encoder, const struct sta_vector *vectors,
+                       const uint32_t *rows, uint32_t first, uint32_t count)
 {
-    for (size_t k = 0; k < packer->layout->count; k++) {
-        packer->vectors[k] = vectors[k];
+    for (size_t k = 0; k < encoder->layout->count; k++) {
+        encoder->vectors[k] = vectors[k];
         if (vectors[k].type != STA_TYPE_TEXT)
             continue;
-        rank_rows(&packer->ranked[k], packer->layout->keys[k].ranks, &vectors[k], rows, first, count);
-        packer->vectors[k] = (struct sta_vector){.type = STA_TYPE_INT,
-                                                 .constant = vectors[k].constant,
-                                                 .integers = packer->ranked[k].ranks,
-                                                 .missing = packer->ranked[k].missing};
+        rank_rows(&encoder->ranked[k], encoder->layout->keys[k].ranks, &vectors[k], rows, first, count);
+        encoder->vectors[k] = (struct sta_vector){.type = STA_TYPE_INT,
+                                                  .constant = vectors[k].constant,
+                                                  .integers = encoder->ranked[k].ranks,
+                                                  .missing = encoder->ranked[k].missing};
     }
 }
 
@@ -167,12 +167,12 @@ static void interleave(const uint64_t *words, unsigned width, uint32_t count, ui
             records[i * stride + w] = words[(size_t)w * STA_MINIBATCH_ROWS + i];
 }
 
-int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vectors, const uint32_t *rows,
+int sta_sort_pack(struct sta_sort_encoder *encoder, const struct sta_vector *vectors, const uint32_t *rows,
                   uint32_t first, uint32_t count, uint64_t *records, size_t stride, struct sta_error *err)
 {
     static const uint32_t dictionaries[STA_MOST_KEY_FIELDS];
-    const struct sta_sort_layout *layout = packer->layout;
-    rank_texts(packer, vectors, rows, first, count);
+    const struct sta_sort_layout *layout = encoder->layout;
+    rank_texts(encoder, vectors, rows, first, count);
     for (uint32_t done = 0; done < count; done += STA_MINIBATCH_ROWS) {
         const struct sta_minibatch minibatch = {.count = STA_MIN(STA_MINIBATCH_ROWS, count - done),
                                                 .first = first + done,
@@ -180,11 +180,11 @@ int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vecto
         size_t word = 0;
         for (size_t p = 0; p < layout->part_count; p++) {
             const struct sta_key_layout *part = &layout->parts[p];
-            if (!sta_key_kernels_here()->pack(part, packer->vectors + p * STA_SORT_PART_KEYS, dictionaries,
-                                              &minibatch, packer->words))
+            if (!sta_key_kernels_here()->pack(part, encoder->vectors + p * STA_SORT_PART_KEYS, dictionaries,
+                                              &minibatch, encoder->words))
                 return sta_fail(err, STA_ECORRUPT,
                                 "a value lies outside of what the statistics of its rows say");
-            interleave(packer->words, part->words, minibatch.count, records + done * stride + word, stride);
+            interleave(encoder->words, part->words, minibatch.count, records + done * stride + word, stride);
             word += part->words;
         }
     }

@@ -33,9 +33,9 @@ struct sta_sort_layout {
 void sta_sort_layout_init(struct sta_sort_layout *layout, const struct sta_sort_key *keys, size_t count);
 void sta_sort_layout_fini(struct sta_sort_layout *layout);
 
-struct sta_sort_packer; /* scratch of one thread */
-struct sta_sort_packer *sta_sort_packer_create(const struct sta_sort_layout *layout);
-void sta_sort_packer_destroy(struct sta_sort_packer *packer); /* NULL allowed */
+struct sta_sort_encoder; /* scratch of one thread */
+struct sta_sort_encoder *sta_sort_encoder_create(const struct sta_sort_layout *layout);
+void sta_sort_encoder_destroy(struct sta_sort_encoder *encoder); /* NULL allowed */
 /**
  * sta_sort_pack - the records of some rows
  * @vectors: by key
@@ -43,7 +43,7 @@ void sta_sort_packer_destroy(struct sta_sort_packer *packer); /* NULL allowed */
  * @records: those of row i at [i * @stride]
  * Return: 0; STA_ECORRUPT when a value lies outside of the range that its key was said to have.
  */
-STA_MUSTCHECK int sta_sort_pack(struct sta_sort_packer *packer, const struct sta_vector *vectors,
+STA_MUSTCHECK int sta_sort_pack(struct sta_sort_encoder *encoder, const struct sta_vector *vectors,
                                 const uint32_t *rows, uint32_t first, uint32_t count, uint64_t *records,
                                 size_t stride, struct sta_error *err);
 /** The values of an INT that some records hold, each @stride words behind the one before.  @missing: 1 where

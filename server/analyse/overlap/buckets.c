@@ -34,7 +34,7 @@ struct adding {
 static int number_ids(struct adding *adding, struct sta_error *err)
 {
     static const enum sta_type types[] = {STA_TYPE_INT, STA_TYPE_INT};
-    const struct sta_entities *entities = sta_snapshot_entities(adding->request->question->snapshot);
+    const struct sta_entities *entities = sta_snapshot_entities(adding->request->query->snapshot);
     const uint32_t codes = entities->thread_code_count;
     struct sta_account *account = adding->budget->account;
     adding->id_of_thread = sta_account_calloc(account, (size_t)codes + 1, sizeof(uint32_t), WHAT, err);

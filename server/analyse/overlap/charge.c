@@ -124,7 +124,7 @@ int sta_charge_intervals(const uint8_t *list_of_mask, uint32_t count, const stru
         .list_of_mask = list_of_mask,
         .wants = wanted,
         .count = count,
-        .end = sta_snapshot_info(binding->request->question->snapshot)->end_ticks,
+        .end = sta_snapshot_info(binding->request->query->snapshot)->end_ticks,
     };
     struct sta_overlap_wants wants = {.take = take_interval,
                                       .context = &gathering,

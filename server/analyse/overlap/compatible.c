@@ -7,7 +7,7 @@
 
 #include "analyse/overlap/buckets.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 
 enum phase { PHASE_COMPUTE, PHASE_IO, PHASE_APP_IO, PHASES };
 static const char *const phase_names[PHASES] = {"compute", "io", "app_io"};
@@ -90,7 +90,7 @@ static void put_facts(const struct sta_overlap_request *request, const struct ti
         const char *name;
         __int128 ticks;
     } said[] = {{"granularity", request->granularity},
-                {"total", sta_snapshot_info(request->question->snapshot)->end_ticks},
+                {"total", sta_snapshot_info(request->query->snapshot)->end_ticks},
                 {"io", times->total[PHASE_IO]},
                 {"compute", times->total[PHASE_COMPUTE]},
                 {"app_io", times->total[PHASE_APP_IO]},
@@ -182,7 +182,7 @@ int sta_overlap_compatible(const struct sta_overlap_request *request, const stru
         return rc;
     fill_absent(request, &times);
     put_facts(request, &times, &answer->facts);
-    sta_facts_of_trace(&answer->facts, request->question->snapshot);
+    sta_facts_of_trace(&answer->facts, request->query->snapshot);
     put_lines(&answer->facts, &answer->per_scope);
     put_phases(request, &buckets, &answer->phases);
     return 0;

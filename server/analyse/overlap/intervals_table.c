@@ -131,13 +131,13 @@ static int list_intervals(const struct sta_overlap_request *request,
     return rc;
 }
 
-int sta_overlap_intervals(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_overlap_intervals(const struct sta_overlap_query *query, const struct sta_budget *budget,
                           struct sta_table *table, struct sta_error *err)
 {
     struct sta_overlap_request request;
     struct sta_overlap_binding binding = {0};
     struct sta_where where = {0};
-    int rc = sta_overlap_request_read(&request, question, true, err);
+    int rc = sta_overlap_request_read(&request, query, true, err);
     if (rc == 0)
         rc = sta_where_init(&where, &request, err);
     if (rc == 0)

@@ -7,7 +7,7 @@
 #include "analyse/overlap/explain.h"
 #include "analyse/overlap/series.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "analyse/overlap/warnings.h"
 #include "common/buffer.h"
 #include "common/memory.h"
@@ -96,12 +96,12 @@ static int run_exact(const struct sta_overlap_request *request, const struct sta
     return rc;
 }
 
-int sta_overlap_run(const struct sta_overlap_question *question, const struct sta_budget *budget,
+int sta_overlap_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
                     struct sta_overlap_result *answer, struct sta_error *err)
 {
     struct sta_overlap_request request;
     *answer = (struct sta_overlap_result){0};
-    int rc = sta_overlap_request_read(&request, question, false, err);
+    int rc = sta_overlap_request_read(&request, query, false, err);
     if (rc == 0)
         rc = request.call == STA_OVERLAP_COMPATIBLE ? sta_overlap_compatible(&request, budget, answer, err)
                                                     : run_exact(&request, budget, answer, err);

@@ -13,7 +13,7 @@
 
 static const struct sta_entities *entities_of(const struct sta_overlap_binding *binding)
 {
-    return sta_snapshot_entities(binding->request->question->snapshot);
+    return sta_snapshot_entities(binding->request->query->snapshot);
 }
 
 int sta_overlap_partial_init(struct sta_overlap_partial *partial, const struct sta_overlap_binding *binding,

@@ -192,9 +192,9 @@ static int measure(void *self, unsigned worker, const struct sta_slice *slice, s
     return sta_sweep_measure(((struct pass *)self)->sweep, worker, slice, err);
 }
 
-static int settle(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+static int finalize(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    return sta_sweep_settle(((struct pass *)self)->sweep, worker, slice, err);
+    return sta_sweep_finalize(((struct pass *)self)->sweep, worker, slice, err);
 }
 
 /* ---- start and end */
@@ -329,8 +329,8 @@ static int scan(struct pass *pass, struct sta_error *err)
     windowed.from = pass->window.from;
     windowed.to = pass->window.to;
     struct sta_ordered_consumer sweep = {
-        pass,    sta_sweep_record(pass->sweep),        take_rows, prepare, carry,
-        measure, pass->wants->exposure ? settle : NULL};
+        pass,    sta_sweep_record(pass->sweep),          take_rows, prepare, carry,
+        measure, pass->wants->exposure ? finalize : NULL};
     struct sta_scan scan = sta_overlap_scan(&windowed);
     scan.ordered = &sweep;
     scan.ordered_count = 1;
@@ -350,7 +350,7 @@ int sta_overlap_gather(const struct sta_overlap_binding *binding, const struct s
                         .range = {range.from > request->from ? range.from : INT64_MIN,
                                   range.to < request->to ? range.to : INT64_MAX},
                         .account = budget->account,
-                        .entities = sta_snapshot_entities(request->question->snapshot),
+                        .entities = sta_snapshot_entities(request->query->snapshot),
                         .worker_count = sta_budget_workers(budget)};
     if (pass.window.from >= pass.window.to && request->from < request->to)
         return sta_overlap_partial_init(partial, binding, err); /* the range lies outside the request's */
@@ -385,7 +385,7 @@ int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta
                      struct sta_overlap_results *results, struct sta_error *err)
 {
     struct sta_overlap_partial partial = {.account = binding->budget->account};
-    struct sta_shared_time shared = {.question = NULL};
+    struct sta_shared_time shared = {.query = NULL};
     sta_overlap_share(&shared, binding, wants);
     *results = (struct sta_overlap_results){.account = binding->budget->account, .scope = binding->scope};
     int rc = gather_all(binding, wants, &shared, &partial, err);

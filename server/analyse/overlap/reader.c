@@ -188,7 +188,7 @@ static int read_ticks(struct sta_column_reader *reader, uint32_t column, const i
 static int read_threads(const struct sta_overlap_request *request, const struct sta_scan_rows *rows,
                         const uint32_t **threads, struct sta_error *err)
 {
-    const struct sta_snapshot *snapshot = request->question->snapshot;
+    const struct sta_snapshot *snapshot = request->query->snapshot;
     const struct sta_column_values *values;
     struct sta_column_stats said;
     int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &values, err);

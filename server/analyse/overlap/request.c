@@ -8,7 +8,7 @@
 #include "analyse/overlap/given_groups.h"
 #include "analyse/views/members.h"
 #include "analyse/overlap/request_sets.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "analyse/sources/scan.h"
 #include "common/buffer.h"
 
@@ -340,13 +340,13 @@ static int read_rest(struct sta_overlap_request *request, struct sta_error *err)
     return rc == 0 ? read_count(request, "events", EVENTS_LIMIT, &request->events, err) : rc;
 }
 
-int sta_overlap_request_read(struct sta_overlap_request *request, const struct sta_overlap_question *question,
+int sta_overlap_request_read(struct sta_overlap_request *request, const struct sta_overlap_query *query,
                              bool listing, struct sta_error *err)
 {
     *request = (struct sta_overlap_request){
-        .question = question,
-        .document = question->request,
-        .ticks_per_us = sta_snapshot_info(question->snapshot)->ticks_per_us,
+        .query = query,
+        .document = query->request,
+        .ticks_per_us = sta_snapshot_info(query->snapshot)->ticks_per_us,
     };
     size_t filters = 0;
     int rc = read_semantics(request, listing, err);

@@ -31,9 +31,9 @@ struct sta_overlap_order {
 
 struct sta_overlap_request {
     enum sta_overlap_call call;
-    const struct sta_overlap_question *question;
+    const struct sta_overlap_query *query;
     const struct sta_document *document;
-    bool borrows; /* columns and classes are those of the question's bound conditions */
+    bool borrows; /* columns and classes are those of the query's bound conditions */
     struct sta_columns *columns;
     struct sta_classes *classes; /* NULL: no preset drops events and no set is a layer */
     int64_t ticks_per_us;
@@ -63,7 +63,7 @@ struct sta_overlap_request {
 /** Reads and checks; release also after a failure.  Return: 0, STA_EINPUT or STA_ELIMIT with parameter and
  * position, STA_ENOMEM, STA_ECORRUPT. */
 STA_MUSTCHECK int sta_overlap_request_read(struct sta_overlap_request *request,
-                                           const struct sta_overlap_question *question, bool listing,
+                                           const struct sta_overlap_query *query, bool listing,
                                            struct sta_error *err);
 void sta_overlap_request_release(struct sta_overlap_request *request);
 

@@ -7,7 +7,7 @@
 
 #include "analyse/layers/presets.h"
 #include "analyse/views/members.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/buffer.h"
 
 #define NAME_LIMIT 100
@@ -202,7 +202,7 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
     return rc == 0 && request->set_count == 0 ? fail_layers(preset, "no layer was picked", err) : rc;
 }
 
-/* ---- sets that the question brings along */
+/* ---- sets that the query brings along */
 
 /* They are the layers of a preset that is otherwise the one asked for: conditions are worked out once per
  * combination of texts, and args columns that the trace lacks are missing. */
@@ -220,12 +220,12 @@ static struct sta_preset *preset_of(struct sta_arena *memory, const struct sta_p
 static const struct sta_preset *preset_of_given(struct sta_overlap_request *request,
                                                 const struct sta_preset *preset)
 {
-    const struct sta_overlap_question *question = request->question;
-    struct sta_preset *made = preset_of(&request->memory, preset, question->set_count);
-    STA_ASSERT(question->set_count <= (question->by_signature ? STA_SIGNATURE_CONDITIONS : STA_OVERLAP_SETS));
-    for (size_t s = 0; s < question->set_count; s++)
+    const struct sta_overlap_query *query = request->query;
+    struct sta_preset *made = preset_of(&request->memory, preset, query->set_count);
+    STA_ASSERT(query->set_count <= (query->by_signature ? STA_SIGNATURE_CONDITIONS : STA_OVERLAP_SETS));
+    for (size_t s = 0; s < query->set_count; s++)
         made->layers[s] =
-            (struct sta_layer){.name = question->sets[s].name, .condition = question->sets[s].expression};
+            (struct sta_layer){.name = query->sets[s].name, .condition = query->sets[s].expression};
     return made;
 }
 
@@ -239,14 +239,13 @@ struct sta_bound_conditions {
     struct sta_arena memory;
 };
 
-static struct sta_columns_options options_of(const struct sta_overlap_question *question,
+static struct sta_columns_options options_of(const struct sta_overlap_query *query,
                                              const struct sta_preset *preset)
 {
-    return (struct sta_columns_options){
-        .presets = question->presets, .preset = preset, .trace = question->label};
+    return (struct sta_columns_options){.presets = query->presets, .preset = preset, .trace = query->label};
 }
 
-int sta_bound_conditions_create(const struct sta_overlap_question *question, const struct sta_preset *preset,
+int sta_bound_conditions_create(const struct sta_overlap_query *query, const struct sta_preset *preset,
                                 const char *const *conditions, size_t count, bool filters,
                                 struct sta_bound_conditions **bound, struct sta_error *err)
 {
@@ -258,8 +257,8 @@ int sta_bound_conditions_create(const struct sta_overlap_question *question, con
     for (size_t c = 0; c < count; c++)
         fresh->preset->layers[c] =
             (struct sta_layer){.name = name, .condition = (char *)(uintptr_t)conditions[c]};
-    const struct sta_columns_options options = options_of(question, fresh->preset);
-    int rc = sta_columns_create(question->snapshot, &options, &fresh->columns, err);
+    const struct sta_columns_options options = options_of(query, fresh->preset);
+    int rc = sta_columns_create(query->snapshot, &options, &fresh->columns, err);
     if (rc == 0)
         rc = sta_classes_create(fresh->columns, fresh->preset, filters, &fresh->classes, err);
     if (rc == 0)
@@ -291,40 +290,40 @@ static size_t layer_of(const struct sta_bound_conditions *bound, const char *con
     return l;
 }
 
-/* Whether the question's sets are all among the bound conditions. */
-static bool are_bound(const struct sta_overlap_question *question, bool filters)
+/* Whether the query's sets are all among the bound conditions. */
+static bool are_bound(const struct sta_overlap_query *query, bool filters)
 {
-    const struct sta_bound_conditions *bound = question->bound;
+    const struct sta_bound_conditions *bound = query->bound;
     bool all = bound != NULL && bound->filters == filters;
-    for (size_t s = 0; all && s < question->set_count; s++)
-        all = question->sets[s].expression != NULL &&
-              layer_of(bound, question->sets[s].expression) < bound->preset->layer_count;
+    for (size_t s = 0; all && s < query->set_count; s++)
+        all = query->sets[s].expression != NULL &&
+              layer_of(bound, query->sets[s].expression) < bound->preset->layer_count;
     return all;
 }
 
 static uint32_t bit_of_given(const struct sta_overlap_request *request, size_t set)
 {
-    const struct sta_overlap_question *question = request->question;
+    const struct sta_overlap_query *query = request->query;
     return sta_classes_layer_bit(
-        request->classes, request->borrows ? layer_of(question->bound, question->sets[set].expression) : set);
+        request->classes, request->borrows ? layer_of(query->bound, query->sets[set].expression) : set);
 }
 
 static void take_signatures(struct sta_overlap_request *request)
 {
-    const struct sta_overlap_question *question = request->question;
-    request->signatures = sta_set_signatures_create(question->watched);
-    for (size_t s = 0; s < question->set_count; s++)
+    const struct sta_overlap_query *query = request->query;
+    request->signatures = sta_set_signatures_create(query->watched);
+    for (size_t s = 0; s < query->set_count; s++)
         request->signatures->layer_bits[s] = bit_of_given(request, s);
-    request->signatures->condition_count = (uint32_t)question->set_count;
+    request->signatures->condition_count = (uint32_t)query->set_count;
     request->set_count = STA_OVERLAP_MASK_BITS;
 }
 
 static void take_given(struct sta_overlap_request *request)
 {
-    const struct sta_overlap_question *question = request->question;
-    for (size_t s = 0; s < question->set_count; s++)
-        request->sets[request->set_count++] = (struct sta_overlap_set){.name = question->sets[s].name,
-                                                                       .text = question->sets[s].expression,
+    const struct sta_overlap_query *query = request->query;
+    for (size_t s = 0; s < query->set_count; s++)
+        request->sets[request->set_count++] = (struct sta_overlap_set){.name = query->sets[s].name,
+                                                                       .text = query->sets[s].expression,
                                                                        .layer_bit = bit_of_given(request, s)};
 }
 
@@ -333,39 +332,39 @@ static void take_given(struct sta_overlap_request *request)
 static int bind_columns(struct sta_overlap_request *request, const struct sta_preset *preset, bool classes,
                         bool filters, struct sta_error *err)
 {
-    const struct sta_columns_options options = options_of(request->question, preset);
-    int rc = sta_columns_create(request->question->snapshot, &options, &request->columns, err);
+    const struct sta_columns_options options = options_of(request->query, preset);
+    int rc = sta_columns_create(request->query->snapshot, &options, &request->columns, err);
     return rc == 0 && classes ? sta_classes_create(request->columns, preset, filters, &request->classes, err)
                               : rc;
 }
 
 int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct sta_error *err)
 {
-    const struct sta_overlap_question *question = request->question;
+    const struct sta_overlap_query *query = request->query;
     bool layers = sta_member_given(request->document, "layers") != NULL;
     if (layers && sta_member_given(request->document, "sets") != NULL) {
         sta_fail(err, STA_EINPUT, "give either sets or layers");
         return sta_at_member(err, "layers", NULL, -1);
     }
-    const char *name = layers ? question->trace_preset : NULL;
+    const char *name = layers ? query->trace_preset : NULL;
     const struct sta_preset *preset = NULL;
     int rc = sta_member_text(request->document, "preset", &name, err);
     if (rc == 0 && name != NULL)
-        rc = sta_question_preset(question->presets, name, &preset, err);
+        rc = sta_view_query_preset(query->presets, name, &preset, err);
     if (rc != 0)
         return rc;
-    const bool given = question->sets != NULL && preset != NULL;
-    request->borrows = given && are_bound(question, filters);
+    const bool given = query->sets != NULL && preset != NULL;
+    request->borrows = given && are_bound(query, filters);
     if (request->borrows) {
-        request->columns = question->bound->columns;
-        request->classes = question->bound->classes;
+        request->columns = query->bound->columns;
+        request->classes = query->bound->classes;
     } else {
         preset = given ? preset_of_given(request, preset) : preset;
         rc = bind_columns(request, preset, preset != NULL && (filters || layers || given), filters, err);
     }
     if (rc != 0)
         return rc;
-    if (given && question->by_signature)
+    if (given && query->by_signature)
         take_signatures(request);
     else if (given)
         take_given(request);

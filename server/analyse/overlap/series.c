@@ -7,7 +7,7 @@
 #include "analyse/exec/budget.h"
 #include "analyse/views/members.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/intervals/cover.h"
+#include "analyse/intervals/coverage.h"
 #include "common/memory.h"
 
 #define MOST_BINS 200000
@@ -16,8 +16,8 @@ struct sta_overlap_series {
     const struct sta_overlap_request *request;
     struct sta_bins bins;
     const struct sta_budget *budget;
-    struct sta_cover *covers; /* by worker, then mask; without arrays until the combination is met */
-    size_t cover_count;
+    struct sta_coverage *coverages; /* by worker, then mask; without arrays until the combination is met */
+    size_t coverage_count;
 };
 
 static const char WHAT[] = "the series of an overlap";
@@ -31,7 +31,7 @@ int sta_overlap_series_create(const struct sta_overlap_request *request, const s
                               struct sta_overlap_series **series, struct sta_error *err)
 {
     struct sta_overlap_series *fresh = sta_alloc(sizeof *fresh);
-    int64_t end = sta_snapshot_info(request->question->snapshot)->end_ticks;
+    int64_t end = sta_snapshot_info(request->query->snapshot)->end_ticks;
     int64_t from = STA_MAX(request->from, 0);
     int64_t to = STA_MIN(request->to, end);
     int64_t first = from / request->granularity;
@@ -44,9 +44,10 @@ int sta_overlap_series_create(const struct sta_overlap_request *request, const s
         return sta_at_member(err, "granularity", NULL, -1);
     }
     fresh->bins = (struct sta_bins){.g = request->granularity, .first = first, .count = (size_t)count};
-    fresh->cover_count = sta_budget_workers(budget) * masks_of(fresh);
-    fresh->covers = sta_account_calloc(budget->account, fresh->cover_count, sizeof *fresh->covers, WHAT, err);
-    return fresh->covers != NULL ? 0 : err->status;
+    fresh->coverage_count = sta_budget_workers(budget) * masks_of(fresh);
+    fresh->coverages =
+        sta_account_calloc(budget->account, fresh->coverage_count, sizeof *fresh->coverages, WHAT, err);
+    return fresh->coverages != NULL ? 0 : err->status;
 }
 
 void sta_overlap_series_destroy(struct sta_overlap_series *series)
@@ -54,11 +55,11 @@ void sta_overlap_series_destroy(struct sta_overlap_series *series)
     if (series == NULL)
         return;
     struct sta_account *account = series->budget->account;
-    for (size_t i = 0; series->covers != NULL && i < series->cover_count; i++) {
-        sta_account_free(account, series->covers[i].parts);
-        sta_account_free(account, series->covers[i].inside);
+    for (size_t i = 0; series->coverages != NULL && i < series->coverage_count; i++) {
+        sta_account_free(account, series->coverages[i].parts);
+        sta_account_free(account, series->coverages[i].inside);
     }
-    sta_account_free(account, series->covers);
+    sta_account_free(account, series->coverages);
     free(series);
 }
 
@@ -66,15 +67,17 @@ int sta_overlap_series_take(void *context, unsigned worker, const struct sta_swe
                             struct sta_error *err)
 {
     const struct sta_overlap_series *series = context;
-    struct sta_cover *cover = &series->covers[worker * masks_of(series) + interval->mask];
+    struct sta_coverage *coverage = &series->coverages[worker * masks_of(series) + interval->mask];
     const size_t bins = series->bins.count + 1;
-    if (cover->parts == NULL)
-        cover->parts = sta_account_calloc(series->budget->account, bins, sizeof *cover->parts, WHAT, err);
-    if (cover->parts != NULL && cover->inside == NULL)
-        cover->inside = sta_account_calloc(series->budget->account, bins, sizeof *cover->inside, WHAT, err);
-    if (cover->inside == NULL)
+    if (coverage->parts == NULL)
+        coverage->parts =
+            sta_account_calloc(series->budget->account, bins, sizeof *coverage->parts, WHAT, err);
+    if (coverage->parts != NULL && coverage->inside == NULL)
+        coverage->inside =
+            sta_account_calloc(series->budget->account, bins, sizeof *coverage->inside, WHAT, err);
+    if (coverage->inside == NULL)
         return err->status;
-    sta_cover_add(cover, &series->bins, interval->from, interval->to);
+    sta_coverage_add(coverage, &series->bins, interval->from, interval->to);
     return 0;
 }
 
@@ -83,19 +86,20 @@ int sta_overlap_series_take(void *context, unsigned worker, const struct sta_swe
 /* A combination that some worker met. */
 struct met {
     uint32_t mask;
-    const struct sta_cover *cover;
+    const struct sta_coverage *coverage;
 };
 
 /* NULL: refused. */
 static struct met *finish(struct sta_overlap_series *series, size_t *count, struct sta_error *err)
 {
-    struct met *met = sta_account_alloc(series->budget->account, series->cover_count, sizeof *met, WHAT, err);
+    struct met *met =
+        sta_account_alloc(series->budget->account, series->coverage_count, sizeof *met, WHAT, err);
     *count = 0;
-    for (size_t i = 0; i < series->cover_count && met != NULL; i++) {
-        if (series->covers[i].parts == NULL)
+    for (size_t i = 0; i < series->coverage_count && met != NULL; i++) {
+        if (series->coverages[i].parts == NULL)
             continue;
-        sta_cover_finish(&series->covers[i], &series->bins);
-        met[(*count)++] = (struct met){(uint32_t)(i % masks_of(series)), &series->covers[i]};
+        sta_coverage_finish(&series->coverages[i], &series->bins);
+        met[(*count)++] = (struct met){(uint32_t)(i % masks_of(series)), &series->coverages[i]};
     }
     return met;
 }
@@ -110,7 +114,7 @@ static void figure_out(const struct sta_overlap_series *series, const struct met
     for (uint32_t s = 0; s < sets; s++)
         memset(figures->both[s], 0, sets * sizeof *figures->both[s]);
     for (size_t i = 0; i < count; i++) {
-        struct sta_sweep_cell cell = {.mask = met[i].mask, .time = met[i].cover->parts[bin]};
+        struct sta_sweep_cell cell = {.mask = met[i].mask, .time = met[i].coverage->parts[bin]};
         if (cell.time > 0)
             sta_figures_add(figures, &no_span, &cell, 1);
     }

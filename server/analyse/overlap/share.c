@@ -8,20 +8,20 @@
 
 /* ---- the process that asks */
 
-static void put_request(struct sta_buffer *out, const struct sta_overlap_question *question)
+static void put_request(struct sta_buffer *out, const struct sta_overlap_query *query)
 {
     sta_put_u32(out, STA_SHARED_OVERLAP);
-    sta_put_u64(out, sta_presets_fingerprint(question->presets));
-    sta_shared_put_trace(out, question->snapshot);
-    sta_shared_put_text(out, question->label);
-    sta_shared_put_text(out, question->trace_preset);
-    sta_document_put(out, question->request);
+    sta_put_u64(out, sta_presets_fingerprint(query->presets));
+    sta_shared_put_trace(out, query->snapshot);
+    sta_shared_put_text(out, query->label);
+    sta_shared_put_text(out, query->trace_preset);
+    sta_document_put(out, query->request);
 }
 
 static bool can_be_shared(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants)
 {
     return binding->budget->peers != NULL && wants->take == NULL && wants->see == NULL &&
-           binding->request->question->set_count == 0 && binding->request->call == STA_OVERLAP_TOTALS &&
+           binding->request->query->set_count == 0 && binding->request->call == STA_OVERLAP_TOTALS &&
            sta_overlap_follows_threads(binding->request);
 }
 
@@ -33,7 +33,7 @@ void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_
     const struct sta_scan scan = sta_overlap_scan(binding->request);
     struct sta_buffer request;
     sta_buffer_init(&request);
-    put_request(&request, binding->request->question);
+    put_request(&request, binding->request->query);
     sta_shared_time_ask(shared, binding->budget, &scan, &request);
     sta_buffer_fini(&request);
 }
@@ -50,7 +50,7 @@ int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
 /* ---- the others */
 
 struct work {
-    struct sta_overlap_question question;
+    struct sta_overlap_query query;
     struct sta_presets *presets;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding;
@@ -61,19 +61,19 @@ struct work {
 static int read_request(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
                         struct sta_error *err)
 {
-    struct sta_overlap_question *question = &work->question;
+    struct sta_overlap_query *query = &work->query;
     int rc = host->find_presets(host->context, sta_get_u64(in), &work->presets, err);
     if (rc == 0)
-        rc = sta_shared_get_trace(host, in, &question->snapshot, err);
+        rc = sta_shared_get_trace(host, in, &query->snapshot, err);
     if (rc != 0)
         return rc;
-    question->presets = work->presets;
-    question->label = sta_shared_get_text(in, &work->memory);
-    question->trace_preset = sta_shared_get_text(in, &work->memory);
-    question->request = sta_document_get(in, &work->memory);
-    if (in->failed || question->request == NULL)
+    query->presets = work->presets;
+    query->label = sta_shared_get_text(in, &work->memory);
+    query->trace_preset = sta_shared_get_text(in, &work->memory);
+    query->request = sta_document_get(in, &work->memory);
+    if (in->failed || query->request == NULL)
         return sta_shared_fail(err);
-    return sta_overlap_request_read(&work->request, question, false, err);
+    return sta_overlap_request_read(&work->request, query, false, err);
 }
 
 static int gather(struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
@@ -93,13 +93,13 @@ static int gather(struct work *work, const struct sta_stripe *stripe, const stru
     return rc;
 }
 
-int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor *query,
                            const struct sta_stripe *stripe, const struct sta_budget *budget,
                            struct sta_buffer *state, struct sta_error *err)
 {
     struct work *work = sta_alloc(sizeof *work);
     work->partial.account = budget->account;
-    int rc = read_request(host, question, work, err);
+    int rc = read_request(host, query, work, err);
     if (rc == 0)
         rc = gather(work, stripe, budget, err);
     if (rc == 0)
@@ -109,7 +109,7 @@ int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor 
     sta_overlap_partial_fini(&work->partial);
     sta_overlap_binding_fini(&work->binding);
     sta_overlap_request_release(&work->request);
-    sta_snapshot_release(work->question.snapshot);
+    sta_snapshot_release(work->query.snapshot);
     if (work->presets != NULL)
         sta_presets_release(work->presets);
     sta_arena_fini(&work->memory);

@@ -17,7 +17,7 @@ STA_MUSTCHECK int sta_overlap_shared_take(const struct sta_shared_time *shared, 
                                           struct sta_overlap_partial *partial, struct sta_error *err);
 
 /** sta_share_work of an overlap. */
-STA_MUSTCHECK int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor *question,
+STA_MUSTCHECK int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor *query,
                                          const struct sta_stripe *stripe, const struct sta_budget *budget,
                                          struct sta_buffer *state, struct sta_error *err);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/overlap/tables.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 

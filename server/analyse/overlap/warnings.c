@@ -48,7 +48,7 @@ static void warn_of_empty_sets(const struct sta_overlap_request *request,
         if (results->sets[s].events > 0)
             continue;
         if (cats == NULL)
-            cats = list_names(sta_tables_cats(sta_snapshot_tables(request->question->snapshot)));
+            cats = list_names(sta_tables_cats(sta_snapshot_tables(request->query->snapshot)));
         warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
                                  request->sets[s].name, cats));
     }
@@ -93,7 +93,7 @@ static int compare_hosts(const void *a, const void *b)
 static void warn_of_clocks(const struct sta_overlap_request *request,
                            const struct sta_overlap_results *results, struct sta_overlap_result *answer)
 {
-    const struct sta_dictionary *names = sta_snapshot_entities(request->question->snapshot)->hosts;
+    const struct sta_dictionary *names = sta_snapshot_entities(request->query->snapshot)->hosts;
     uint32_t limit = sta_dictionary_count(names);
     struct host *hosts = sta_alloc_array((size_t)limit + 1, sizeof *hosts);
     size_t count = 0;

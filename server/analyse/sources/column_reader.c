@@ -15,7 +15,7 @@ struct sta_column_reader *sta_column_reader_create(const struct sta_columns *col
     reader->physical =
         sta_alloc_array(STA_COLUMN_ARGS + (size_t)columns->key_count, sizeof *reader->physical);
     reader->logical = sta_alloc_array(columns->schema.count, sizeof *reader->logical);
-    sta_combos_init(&reader->refined, &reader->columns->account);
+    sta_composite_map_init(&reader->refined, &reader->columns->account);
     return reader;
 }
 
@@ -45,7 +45,7 @@ void sta_column_reader_destroy(struct sta_column_reader *reader)
         free_slot(&reader->logical[i]);
     free_values(&reader->spare_values);
     free_slot(&reader->spare);
-    sta_combos_fini(&reader->refined);
+    sta_composite_map_fini(&reader->refined);
     for (size_t i = 0; i < STA_POSITIVES; i++)
         free(reader->positives[i]);
     free(reader->keep);
@@ -133,11 +133,11 @@ static int derive_func_name(struct sta_column_reader *reader, struct sta_logical
 
 static uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
 {
-    uint32_t refined = sta_combos_find(&reader->refined, 0, cat, file_class);
+    uint32_t refined = sta_composite_map_find(&reader->refined, 0, cat, file_class);
     if (refined == STA_NO_CODE) {
         struct sta_error ignored = STA_ERROR_INIT; /* seldom: it is a kilobyte to clear */
         refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
-        if (sta_combos_add(&reader->refined, 0, cat, file_class, refined, &ignored) != STA_OK)
+        if (sta_composite_map_add(&reader->refined, 0, cat, file_class, refined, &ignored) != STA_OK)
             return refined; /* the next row that has it asks again */
     }
     return refined;

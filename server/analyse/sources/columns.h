@@ -1,8 +1,8 @@
 /* columns.h - the logical columns of a snapshot: what filters and queries name (private to analyse).
  *
- * The store keeps what was traced; a question asks for func_name, io_cat, size, args.ret ..  struct
+ * The store keeps what was traced; a query asks for func_name, io_cat, size, args.ret ..  struct
  * sta_columns holds the schema of one snapshot, as one preset sees it, and the tables that turn codes of the
- * store into these (file reference -> file, thread -> pid, function -> io_cat); made once per question, read
+ * store into these (file reference -> file, thread -> pid, function -> io_cat); made once per query, read
  * by all its workers.  A struct sta_column_reader is one worker's view of one row group: it decodes each
  * physical column at most once per row group, and derives on demand. */
 #ifndef STA_ANALYSE_SOURCES_COLUMNS_H

@@ -7,7 +7,7 @@
 
 #include "common/account.h"
 #include "analyse/sources/columns.h"
-#include "analyse/layers/combos.h"
+#include "analyse/layers/composite_map.h"
 #include "analyse/layers/refiner.h"
 
 /* ---- args.<key> */
@@ -122,7 +122,7 @@ struct sta_column_reader {
     struct sta_logical_slot *logical;      /* by schema index */
     struct sta_column_values spare_values; /* memory of a dropped args column, for the next one; or nothing */
     struct sta_logical_slot spare;
-    struct sta_combos refined;         /* (0, cat, file class) -> refined cat */
+    struct sta_composite_map refined;  /* (0, cat, file class) -> refined cat */
     int64_t *positives[STA_POSITIVES]; /* room for STA_ROW_GROUP_ROWS values, made when first needed */
     uint8_t *keep;                     /* STA_ROW_GROUP_ROWS flags */
 };

@@ -434,7 +434,7 @@ static void search_fini(struct search *search, unsigned workers)
 }
 
 /* Charged to the snapshot, which keeps them.  NULL: it failed. */
-static uint32_t *settle(const struct search *search, unsigned workers, struct sta_error *err)
+static uint32_t *finalize(const struct search *search, unsigned workers, struct sta_error *err)
 {
     uint32_t process_count = search->entities->process_count;
     uint32_t *parents =
@@ -490,7 +490,7 @@ int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budge
         rc = read_row_groups(&search, may_state, read_stated_row_group, budget, err);
     if (rc == 0 && !all_stated(&search, workers))
         rc = read_row_groups(&search, may_fork, read_forks_row_group, budget, err);
-    uint32_t *found = rc == 0 ? settle(&search, workers, err) : NULL;
+    uint32_t *found = rc == 0 ? finalize(&search, workers, err) : NULL;
     if (found != NULL)
         *parents = sta_snapshot_keep_parents(snapshot, found);
     else

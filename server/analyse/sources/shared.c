@@ -1,4 +1,4 @@
-/* Questions of other processes, as bytes. */
+/* Queries of other processes, as bytes. */
 #include "analyse/sources/shared.h"
 
 #include <stdlib.h>
@@ -72,13 +72,13 @@ uint64_t sta_shared_get_index(struct sta_cursor *in, uint64_t limit)
 /* ---- ranges of time */
 
 void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget *budget,
-                         const struct sta_scan *scan, const struct sta_buffer *question)
+                         const struct sta_scan *scan, const struct sta_buffer *query)
 {
     const struct sta_peers *peers = budget->peers;
     struct sta_time_range *ranges = sta_alloc_array(peers->count, sizeof *ranges);
     struct sta_shared *asked = NULL;
-    if (!question->failed && sta_time_ranges(scan, peers->count, peers->most, budget->account, ranges))
-        asked = peers->ask(peers->context, question, budget);
+    if (!query->failed && sta_time_ranges(scan, peers->count, peers->most, budget->account, ranges))
+        asked = peers->ask(peers->context, query, budget);
     if (asked != NULL)
         *shared = (struct sta_shared_time){budget, asked, ranges};
     else
@@ -87,23 +87,23 @@ void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget
 
 void sta_shared_time_end(struct sta_shared_time *shared)
 {
-    if (shared->question != NULL)
-        shared->budget->peers->end(shared->question);
+    if (shared->query != NULL)
+        shared->budget->peers->end(shared->query);
     free(shared->ranges);
 }
 
 unsigned sta_shared_time_count(const struct sta_shared_time *shared)
 {
-    return shared->question != NULL ? shared->budget->peers->count : 1;
+    return shared->query != NULL ? shared->budget->peers->count : 1;
 }
 
 struct sta_time_range sta_shared_time_range(const struct sta_shared_time *shared, unsigned rank)
 {
-    return shared->question != NULL ? shared->ranges[rank] : STA_ALL_TIME;
+    return shared->query != NULL ? shared->ranges[rank] : STA_ALL_TIME;
 }
 
 int sta_shared_time_take(const struct sta_shared_time *shared, unsigned rank, struct sta_cursor *state,
                          struct sta_error *err)
 {
-    return shared->budget->peers->take(shared->question, rank, shared->budget, state, err);
+    return shared->budget->peers->take(shared->query, rank, shared->budget, state, err);
 }

@@ -1,4 +1,4 @@
-/* shared.h - what questions that other processes work on have in common, as bytes (private to analyse).
+/* shared.h - what queries that other processes work on have in common, as bytes (private to analyse).
  *
  * DESIGN.  The bytes say what the request says, not what was planned: every process makes the same plan of
  * it, against the same version and presets. */
@@ -8,7 +8,7 @@
 #include "analyse/analyse.h"
 #include "analyse/sources/ranges.h"
 
-/* What a question is: its first four bytes. */
+/* What a query is: its first four bytes. */
 enum sta_shared_kind { STA_SHARED_GROUPS, STA_SHARED_EXACT, STA_SHARED_OVERLAP, STA_SHARED_ROWS };
 
 void sta_shared_put_trace(struct sta_buffer *out, const struct sta_snapshot *snapshot);
@@ -31,17 +31,17 @@ uint64_t sta_shared_get_index(struct sta_cursor *in, uint64_t limit);
 /** STA_ECORRUPT: the bytes are none that this program writes. */
 int sta_shared_fail(struct sta_error *err);
 
-/* A question of which each process measures a range of time.  All zero: nobody works along. */
+/* A query of which each process measures a range of time.  All zero: nobody works along. */
 struct sta_shared_time {
     const struct sta_budget *budget;
-    struct sta_shared *question;   /* NULL: nobody works along */
+    struct sta_shared *query;      /* NULL: nobody works along */
     struct sta_time_range *ranges; /* by rank */
 };
 
 /** Asks the other processes of the budget.  @shared: stays as it was, all zero, when one range would be
- * most of @scan, or the question cannot be sent. */
+ * most of @scan, or the query cannot be sent. */
 void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget *budget,
-                         const struct sta_scan *scan, const struct sta_buffer *question);
+                         const struct sta_scan *scan, const struct sta_buffer *query);
 /** Whoever still works on it stops. */
 void sta_shared_time_end(struct sta_shared_time *shared);
 unsigned sta_shared_time_count(const struct sta_shared_time *shared); /* of ranges; 1: it is not shared */

@@ -1,7 +1,7 @@
 /* What is said of a trace beside every table. */
 #include <string.h>
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 
 #include "common/memory.h"
 

@@ -13,12 +13,12 @@
 #include "serve/server.h"
 #include "serve/responses/views.h"
 
-static struct sta_columns_question question_of(const struct sta_view *view)
+static struct sta_columns_query query_of(const struct sta_view *view)
 {
-    return (struct sta_columns_question){.snapshot = view->snapshot,
-                                         .label = view->traces[0].label,
-                                         .presets = view->presets,
-                                         .preset = view->values[STA_PARAMETER_TRACED_PRESET].text};
+    return (struct sta_columns_query){.snapshot = view->snapshot,
+                                      .label = view->traces[0].label,
+                                      .presets = view->presets,
+                                      .preset = view->values[STA_PARAMETER_TRACED_PRESET].text};
 }
 
 /* ---- the figures of all columns, without a preset */
@@ -30,13 +30,14 @@ static char *kept_name(const struct sta_view *view)
                        sta_build_id(), view->traces[0].label);
 }
 
-static bool recall_figures(const struct sta_view *view, const char *name, struct sta_table *table)
+static bool load_figures(const struct sta_view *view, const char *name, struct sta_table *table)
 {
     struct sta_error ignored = STA_ERROR_INIT;
     char *bytes;
     size_t size;
-    if (sta_store_recall(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                         name, &bytes, &size, &ignored) != STA_OK)
+    if (sta_store_get_kept(view->server->options.store, view->trace,
+                           sta_snapshot_info(view->snapshot)->version, name, &bytes, &size,
+                           &ignored) != STA_OK)
         return false;
     struct sta_cursor cursor = {.at = (const unsigned char *)bytes,
                                 .end = (const unsigned char *)bytes + size};
@@ -53,8 +54,9 @@ static void keep_figures(const struct sta_view *view, const char *name, const st
     struct sta_buffer bytes;
     sta_buffer_init(&bytes);
     sta_table_write(table, &bytes);
-    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                       name, bytes.data, bytes.size, &err) != STA_OK)
+    if (sta_store_put_kept(view->server->options.store, view->trace,
+                           sta_snapshot_info(view->snapshot)->version, name, bytes.data, bytes.size,
+                           &err) != STA_OK)
         sta_log(STA_LOG_DEBUG, "Cannot keep figures of columns", "trace", view->trace, "cause", err.text,
                 NULL);
     sta_buffer_fini(&bytes);
@@ -63,13 +65,13 @@ static void keep_figures(const struct sta_view *view, const char *name, const st
 static int find_figures(const struct sta_view *view, const struct sta_budget *budget, struct sta_table *table,
                         struct sta_error *err)
 {
-    struct sta_columns_question question = question_of(view);
+    struct sta_columns_query query = query_of(view);
     const bool whole = sta_snapshot_info(view->snapshot)->damaged == 0;
     char *name = kept_name(view);
     int status = STA_OK;
-    question.preset = NULL;
-    if (!whole || !recall_figures(view, name, table)) {
-        status = sta_columns_describe(&question, NULL, budget, table, err);
+    query.preset = NULL;
+    if (!whole || !load_figures(view, name, table)) {
+        status = sta_columns_describe(&query, NULL, budget, table, err);
         if (status == STA_OK && whole)
             keep_figures(view, name, table);
     }
@@ -95,17 +97,17 @@ const struct sta_view_kind sta_view_column_figures = {
 static int describe(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                     struct sta_error *err)
 {
-    struct sta_columns_question question = question_of(view);
+    struct sta_columns_query query = query_of(view);
     struct sta_table figures = {0}, table;
     int status = STA_OK;
-    if (question.preset == NULL) {
+    if (query.preset == NULL) {
         status = find_figures(view, budget, &table, err);
     } else {
-        const bool known = sta_presets_find(view->presets, question.preset) != NULL;
+        const bool known = sta_presets_find(view->presets, query.preset) != NULL;
         if (known)
             status = find_figures(view, budget, &figures, err);
         if (status == STA_OK)
-            status = sta_columns_describe(&question, known ? &figures : NULL, budget, &table, err);
+            status = sta_columns_describe(&query, known ? &figures : NULL, budget, &table, err);
         sta_table_fini(&figures);
     }
     if (status != STA_OK)
@@ -128,9 +130,9 @@ const struct sta_view_kind sta_view_columns = {.name = "columns",
 static int list_values(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                        struct sta_error *err)
 {
-    struct sta_columns_question question = question_of(view);
+    struct sta_columns_query query = query_of(view);
     struct sta_table table;
-    int status = sta_column_values(&question, view->part, view->values[STA_PARAMETER_PREFIX].text,
+    int status = sta_column_values(&query, view->part, view->values[STA_PARAMETER_PREFIX].text,
                                    view->server->options.rows, budget, &table, err);
     if (status == STA_OK)
         *result = sta_result_of_table(&table, NULL, NULL);

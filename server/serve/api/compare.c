@@ -109,7 +109,7 @@ static int ask_runs(struct sta_view *view, const struct sta_budget *budget, stru
     runs->results = sta_alloc_array(view->trace_count, sizeof(struct sta_result *));
     runs->labels = sta_alloc_array(view->trace_count, sizeof(char *));
     for (size_t i = 0; i < view->trace_count; i++) {
-        int status = sta_view_ask_of(view, i, kind_of(view), budget, &runs->results[i], err);
+        int status = sta_view_result_of(view, i, kind_of(view), budget, &runs->results[i], err);
         if (status == STA_EINPUT)
             return status; /* a mistake of the request, whatever the run */
         if (status != STA_OK)

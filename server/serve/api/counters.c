@@ -15,7 +15,7 @@ int sta_counters_result(struct sta_view *view, const struct sta_series *series,
     } others[] = {{STA_PARAMETER_LAYERS, "/layer"},
                   {STA_PARAMETER_METRICS, "/metrics"},
                   {STA_PARAMETER_FILTER, "/filter"}};
-    struct sta_question question = sta_view_question(view);
+    struct sta_view_query query = sta_view_query_of(view);
     struct sta_table table = {0};
     struct sta_facts facts = {0};
     size_t count;
@@ -30,7 +30,7 @@ int sta_counters_result(struct sta_view *view, const struct sta_series *series,
             return sta_at(err, others[i].pointer, -1);
         }
     const char **counters = sta_view_list(view, view->values[STA_PARAMETER_COUNTERS].text, &count);
-    int status = sta_counter_series(&question, series, counters, count, budget, &table, &facts, err);
+    int status = sta_counter_series(&query, series, counters, count, budget, &table, &facts, err);
     if (status == STA_OK)
         *result = sta_view_result(view, &table, &facts);
     free(counters);

@@ -144,14 +144,14 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
 {
     struct sta_response_cache_figures figures = sta_response_cache_figures(server->response_cache);
     uint64_t running, waiting;
-    sta_workers_count(server->questions, &running, &waiting);
+    sta_workers_count(server->queries, &running, &waiting);
     put_gauge(out, "strata_cache_bytes", "Memory that kept answers take.", figures.bytes);
     put_gauge(out, "strata_cache_limit_bytes", "Memory that kept answers may take.", figures.limit);
     put_gauge(out, "strata_cache_entries", "Kept answers.", figures.entries);
-    put_counter(out, "strata_cache_hits_total", "Questions whose answer was kept.", figures.hits);
-    put_counter(out, "strata_cache_misses_total", "Questions whose answer was computed.", figures.misses);
-    put_counter(out, "strata_cache_joins_total",
-                "Questions that waited for an answer already being computed.", figures.joins);
+    put_counter(out, "strata_cache_hits_total", "Queries whose answer was kept.", figures.hits);
+    put_counter(out, "strata_cache_misses_total", "Queries whose answer was computed.", figures.misses);
+    put_counter(out, "strata_cache_joins_total", "Queries that waited for an answer already being computed.",
+                figures.joins);
     put_counter(out, "strata_cache_dropped_total", "Answers dropped to make room.", figures.dropped);
     struct sta_result_cache_figures results = sta_result_cache_figures(server->results);
     put_gauge(out, "strata_results_bytes",
@@ -161,8 +161,8 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     put_gauge(out, "strata_results_entries", "Kept results.", results.entries);
     put_gauge(out, "strata_streams_open", "Long answers on their way.",
               sta_shares_taken(server->stream_places));
-    put_gauge(out, "strata_questions_running", "Questions being worked on.", running);
-    put_gauge(out, "strata_questions_waiting", "Questions that wait for a thread.", waiting);
+    put_gauge(out, "strata_questions_running", "Queries being worked on.", running);
+    put_gauge(out, "strata_questions_waiting", "Queries that wait for a thread.", waiting);
 }
 
 static void put_memory(struct sta_buffer *out, const struct sta_account *account)

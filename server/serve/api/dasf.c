@@ -72,7 +72,7 @@ static int link_records(struct sta_view *view, const struct sta_budget *budget, 
 {
     static const struct sta_result_class class = {.destroy = destroy_linked, .bytes = bytes_of_linked};
     struct linked linked;
-    int status = sta_view_ask_of(view, 0, &view_records, budget, &linked.records, err);
+    int status = sta_view_result_of(view, 0, &view_records, budget, &linked.records, err);
     if (status != STA_OK)
         return status;
     status = sta_dasf_link(linked.records->self, budget, &linked.dasf, err);
@@ -94,7 +94,7 @@ static int ask(struct sta_view *view, const struct sta_dasf *dasf, const struct 
                struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
     const struct sta_parameter_value *values = view->values;
-    struct sta_dasf_question question = {
+    struct sta_dasf_query query = {
         .dasf = dasf,
         .presets = view->presets,
         .table = sta_dasf_table_find(view->part),
@@ -108,9 +108,9 @@ static int ask(struct sta_view *view, const struct sta_dasf *dasf, const struct 
     };
     const char **offsets = NULL;
     if (values[STA_PARAMETER_OFFSETS].given)
-        offsets = sta_view_list(view, values[STA_PARAMETER_OFFSETS].text, &question.offset_count);
-    question.offsets = offsets;
-    int status = sta_dasf_ask(&question, budget, table, facts, err);
+        offsets = sta_view_list(view, values[STA_PARAMETER_OFFSETS].text, &query.offset_count);
+    query.offsets = offsets;
+    int status = sta_dasf_run(&query, budget, table, facts, err);
     free(offsets);
     return status;
 }
@@ -122,7 +122,7 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     struct sta_result *records;
     struct sta_table table;
     struct sta_facts facts = {0};
-    int status = sta_view_ask_of(view, 0, graph ? &view_linked : &view_records, budget, &records, err);
+    int status = sta_view_result_of(view, 0, graph ? &view_linked : &view_records, budget, &records, err);
     if (status != STA_OK)
         return status;
     const struct sta_dasf *dasf = graph ? ((const struct linked *)records->self)->dasf : records->self;

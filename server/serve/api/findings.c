@@ -8,13 +8,13 @@
 
 #define RUN_VALUES (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 
-static struct sta_overlap_question question_of(const struct sta_view *view)
+static struct sta_overlap_query query_of(const struct sta_view *view)
 {
-    return (struct sta_overlap_question){.snapshot = view->snapshot,
-                                         .presets = view->presets,
-                                         .label = view->traces[0].label,
-                                         .trace_preset = view->preset,
-                                         .request = view->document};
+    return (struct sta_overlap_query){.snapshot = view->snapshot,
+                                      .presets = view->presets,
+                                      .label = view->traces[0].label,
+                                      .trace_preset = view->preset,
+                                      .request = view->document};
 }
 
 int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
@@ -51,9 +51,9 @@ static void put_objects(struct sta_buffer *out, const char *member, const struct
 static int result_utilisation(struct sta_view *view, const struct sta_budget *budget,
                               struct sta_result **result, struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_utilisation_result utilisation;
-    int status = sta_utilisation_run(&question, budget, &utilisation, err);
+    int status = sta_utilisation_run(&query, budget, &utilisation, err);
     if (status != STA_OK)
         return status;
     struct sta_table rows = utilisation.rows;
@@ -98,10 +98,10 @@ static struct sta_result *result_of(struct sta_table *rows, const struct sta_fac
 static int result_stragglers(struct sta_view *view, const struct sta_budget *budget,
                              struct sta_result **result, struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_facts facts;
     struct sta_table rows;
-    int status = sta_stragglers_run(&question, budget, &facts, &rows, err);
+    int status = sta_stragglers_run(&query, budget, &facts, &rows, err);
     if (status != STA_OK)
         return status;
     *result = result_of(&rows, &facts, "rows");
@@ -120,10 +120,10 @@ const struct sta_view_kind sta_view_stragglers = {.name = "stragglers",
 static int result_access(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                          struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_facts facts;
     struct sta_table files;
-    int status = sta_access_run(&question, budget, &facts, &files, err);
+    int status = sta_access_run(&query, budget, &facts, &files, err);
     if (status == STA_OK)
         *result = result_of(&files, &facts, "files");
     return status;
@@ -328,7 +328,7 @@ static int compute_findings(struct sta_view *view, const struct sta_budget *budg
     const char *format = view->values[STA_PARAMETER_FINDINGS_FORMAT].text;
     const struct sta_findings_result *findings;
     struct sta_result *result;
-    int status = sta_view_ask_findings(view, 0, budget, &result, &findings, err);
+    int status = sta_view_make_findings(view, 0, budget, &result, &findings, err);
     if (status != STA_OK)
         return status;
     if (strcmp(format, "markdown") == 0) {
@@ -420,9 +420,9 @@ static int compute_compared(struct sta_view *view, const struct sta_budget *budg
     const struct sta_findings_result *before, *now;
     struct sta_result *first = NULL, *second = NULL;
     struct sta_buffer *out = &response->body;
-    int status = sta_view_ask_findings(view, 0, budget, &first, &before, err);
+    int status = sta_view_make_findings(view, 0, budget, &first, &before, err);
     if (status == STA_OK)
-        status = sta_view_ask_findings(view, 1, budget, &second, &now, err);
+        status = sta_view_make_findings(view, 1, budget, &second, &now, err);
     if (status == STA_OK) {
         sta_put_char(out, '{');
         sta_put_member_text(out, "baseline", view->traces[0].label);

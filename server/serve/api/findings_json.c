@@ -168,12 +168,12 @@ static int find(struct sta_view *view, bool some, const struct sta_budget *budge
     struct sta_budget spilling = *budget;
     if (spilling.spill_folder == NULL)
         spilling.spill_folder = view->server->options.spill;
-    const struct sta_overlap_question question = {.snapshot = view->snapshot,
-                                                  .presets = view->presets,
-                                                  .label = view->traces[0].label,
-                                                  .trace_preset = view->preset,
-                                                  .request = request_of(view, some)};
-    int status = sta_findings_run(&question, &spilling, findings, err);
+    const struct sta_overlap_query query = {.snapshot = view->snapshot,
+                                            .presets = view->presets,
+                                            .label = view->traces[0].label,
+                                            .trace_preset = view->preset,
+                                            .request = request_of(view, some)};
+    int status = sta_findings_run(&query, &spilling, findings, err);
     if (status == STA_OK)
         *result = sta_result_create(&class, findings);
     else
@@ -221,9 +221,9 @@ static const struct sta_view_kind view_findings_some = {.name = "kept findings o
                                                         .check = sta_view_check_findings,
                                                         .result = find_some};
 
-int sta_view_ask_findings(struct sta_view *view, size_t trace, const struct sta_budget *budget,
-                          struct sta_result **result, const struct sta_findings_result **findings,
-                          struct sta_error *err)
+int sta_view_make_findings(struct sta_view *view, size_t trace, const struct sta_budget *budget,
+                           struct sta_result **result, const struct sta_findings_result **findings,
+                           struct sta_error *err)
 {
     const bool some =
         view->values[STA_PARAMETER_RULES].given || view->values[STA_PARAMETER_RULE_GROUPS].given;
@@ -232,8 +232,8 @@ int sta_view_ask_findings(struct sta_view *view, size_t trace, const struct sta_
     if (some)
         status = sta_view_kept_of(view, trace, &view_findings_kept, result, err);
     if (status == STA_OK && *result == NULL)
-        status = sta_view_ask_of(view, trace, some ? &view_findings_some : &view_findings_kept, budget,
-                                 result, err);
+        status = sta_view_result_of(view, trace, some ? &view_findings_some : &view_findings_kept, budget,
+                                    result, err);
     if (status == STA_OK)
         *findings = (*result)->self;
     return status;

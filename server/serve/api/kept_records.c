@@ -39,7 +39,7 @@ int sta_kept_records_load(struct sta_store *store, const struct sta_kept_records
     char *bytes;
     size_t size;
     *records = (struct sta_kept_records){.kind = kind};
-    int status = sta_store_recall(store, NULL, 0, kind->name, &bytes, &size, err);
+    int status = sta_store_get_kept(store, NULL, 0, kind->name, &bytes, &size, err);
     if (status == STA_ENOTFOUND)
         return STA_OK;
     if (status != STA_OK)
@@ -68,8 +68,8 @@ static int keep(struct sta_store *store, const struct sta_kept_records *records,
             sta_put_block(&out, record->texts[t], strlen(record->texts[t]));
         sta_put_u64(&out, (uint64_t)record->at_us);
     }
-    int status =
-        sta_store_keep(store, NULL, 0, records->kind->name, out.data != NULL ? out.data : "", out.size, err);
+    int status = sta_store_put_kept(store, NULL, 0, records->kind->name, out.data != NULL ? out.data : "",
+                                    out.size, err);
     sta_buffer_fini(&out);
     return status;
 }

@@ -31,14 +31,14 @@ static bool may_be_forbidden(const struct sta_route *route)
            (route->parameters & STA_HAS(PATH)) != 0;
 }
 
-static bool is_question(const struct sta_route *route)
+static bool is_query(const struct sta_route *route)
 {
     return route->place == STA_QUESTION;
 }
 
 static bool may_conflict(const struct sta_route *route)
 {
-    return is_question(route) || (route->audit != NULL && has_path_part(route)) || route->status == 202;
+    return is_query(route) || (route->audit != NULL && has_path_part(route)) || route->status == 202;
 }
 
 static bool has_pages(const struct sta_route *route)
@@ -53,7 +53,7 @@ static bool has_body(const struct sta_route *route)
 
 static bool writes_files(const struct sta_route *route)
 {
-    return is_question(route) || route->body != NULL;
+    return is_query(route) || route->body != NULL;
 }
 
 /* A limit that the request meets by itself is 413, 422 or 431: the same again meets it again.  One that it
@@ -79,7 +79,7 @@ static const struct problem {
     {410, has_pages, NULL, NULL},
     {413, has_body, NULL, NULL},
     {421, is_always, NULL, NULL},
-    {422, is_question, NULL, past_limit},
+    {422, is_query, NULL, past_limit},
     {429, is_always, "Retry-After", NULL},
     {431, is_always, NULL, NULL},
     {500, is_always, NULL, NULL},
@@ -117,7 +117,7 @@ static void put_header(struct sta_buffer *out, const char *name)
 
 static bool has_etag(const struct sta_route *route)
 {
-    return is_question(route) || (route->method == STA_GET && !route->no_store);
+    return is_query(route) || (route->method == STA_GET && !route->no_store);
 }
 
 static void put_success_headers(struct sta_buffer *out, const struct sta_route *route, int status)
@@ -131,7 +131,7 @@ static void put_success_headers(struct sta_buffer *out, const struct sta_route *
         put_header(out, "Link");
     if (has_etag(route))
         put_header(out, "ETag");
-    if (is_question(route))
+    if (is_query(route))
         put_header(out, "Strata-Missing");
     if (route->response != NULL && strcmp(route->response, "trace_accepted") == 0)
         put_header(out, "Location");

@@ -18,13 +18,13 @@
     (SET_VALUES | STA_HAS(WHERE) | STA_HAS(LONGEST) | STA_HAS(EVENTS) | STA_HAS(SORT) | STA_HAS(ORDER_BY))
 #define PAGE_VALUES (STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH))
 
-static struct sta_overlap_question question_of(const struct sta_view *view)
+static struct sta_overlap_query query_of(const struct sta_view *view)
 {
-    return (struct sta_overlap_question){.snapshot = view->snapshot,
-                                         .presets = view->presets,
-                                         .label = view->traces[0].label,
-                                         .trace_preset = view->preset,
-                                         .request = view->document};
+    return (struct sta_overlap_query){.snapshot = view->snapshot,
+                                      .presets = view->presets,
+                                      .label = view->traces[0].label,
+                                      .trace_preset = view->preset,
+                                      .request = view->document};
 }
 
 /* ---- what a GET asks about when it does not say: a body says everything */
@@ -213,9 +213,9 @@ static void put_attribution(struct sta_buffer *out, const struct sta_attribution
 static int run_attribution(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                            struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_attribution_result attribution;
-    int status = sta_attribution_run(&question, budget, &attribution, err);
+    int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
         return status;
     struct sta_table rows = attribution.rows;
@@ -231,11 +231,11 @@ static int run_attribution(struct sta_view *view, const struct sta_budget *budge
 static int run_totals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                       struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_overlap_result overlap;
     if (has_member(view, "attribution"))
         return run_attribution(view, budget, result, err);
-    int status = sta_overlap_run(&question, budget, &overlap, err);
+    int status = sta_overlap_run(&query, budget, &overlap, err);
     if (status != STA_OK)
         return status;
     struct sta_table table = overlap.per_scope;
@@ -259,9 +259,9 @@ const struct sta_view_kind sta_view_overlap = {.name = "overlap",
 static int run_intervals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                          struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_table table;
-    int status = sta_overlap_intervals(&question, budget, &table, err);
+    int status = sta_overlap_intervals(&query, budget, &table, err);
     if (status == STA_OK)
         *result = sta_result_of_table(&table, NULL, NULL);
     return status;
@@ -287,9 +287,9 @@ static int make_compatible(struct sta_view *view, struct sta_error *err)
 static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                       struct sta_error *err)
 {
-    struct sta_overlap_question question = question_of(view);
+    struct sta_overlap_query query = query_of(view);
     struct sta_overlap_result overlap;
-    int status = sta_overlap_run(&question, budget, &overlap, err);
+    int status = sta_overlap_run(&query, budget, &overlap, err);
     if (status != STA_OK)
         return sta_view_blame(view, err);
     char *page = sta_overlap_page(&overlap);

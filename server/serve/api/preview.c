@@ -114,13 +114,13 @@ static int answer(struct sta_view *view, const struct sta_presets *presets, cons
                   struct sta_response *response, struct sta_error *err)
 {
     const char *filters = text_of(view, "filters");
-    struct sta_question question = {.snapshot = view->snapshot,
-                                    .presets = presets,
-                                    .preset = view->preset,
-                                    .filters = filters == NULL || strcmp(filters, "on") == 0};
-    struct sta_response_names names = {NULL, view->preset, question.filters};
+    struct sta_view_query query = {.snapshot = view->snapshot,
+                                   .presets = presets,
+                                   .preset = view->preset,
+                                   .filters = filters == NULL || strcmp(filters, "on") == 0};
+    struct sta_response_names names = {NULL, view->preset, query.filters};
     struct sta_preset_preview preview;
-    int status = sta_preset_preview(&question, budget, &preview, err);
+    int status = sta_preset_preview(&query, budget, &preview, err);
     if (status != STA_OK)
         return status;
     sta_put_char(&response->body, '{');
@@ -132,7 +132,7 @@ static int answer(struct sta_view *view, const struct sta_presets *presets, cons
     return STA_OK;
 }
 
-/* What is wrong with a text is the response to the question how it would do. */
+/* What is wrong with a text is the response to the query how it would do. */
 static void answer_mistakes(const struct sta_view *view, const struct sta_preset_mistakes *mistakes,
                             struct sta_response *response)
 {

@@ -263,13 +263,13 @@ const struct sta_route sta_routes[] = {
     {VIEW(GET, "/api/v1/traces/{id}/query", "query", "queries", sta_view_query),
      .parameters = STA_HAS(QUERY) | EVENTS | STA_HAS(GROUP_BY) | STA_HAS(AGGREGATE) | STA_HAS(VALUE_COUNTS) |
                    STA_HAS(DESCRIBE),
-     .response = "table", .tabular = true, .summary = "Ask a question by parameters",
+     .response = "table", .tabular = true, .summary = "Run a query by parameters",
      .text = "Filter, derive, group, aggregate, order, next stage: the request as JSON in q, as plain "
              "parameters, or both."},
     {VIEW(POST, "/api/v1/traces/{id}/query", "query_post", "queries", sta_view_query),
      .parameters = STA_HAS_PAGES | STA_HAS(TIME_BASE) | STA_HAS(EXPLAIN), .body = "query",
-     .response = "table", .tabular = true, .summary = "Ask a question",
-     .text = "Filter, derive, group, aggregate, order, next stage, as a JSON object. A question that takes "
+     .response = "table", .tabular = true, .summary = "Run a query",
+     .text = "Filter, derive, group, aggregate, order, next stage, as a JSON object. A query that takes "
              "more than a "
              "second is a job, and can be cancelled as one; so can it by closing the connection."},
     {VIEW(POST, "/api/v1/query", "query_traces", "queries", sta_view_query_traces),

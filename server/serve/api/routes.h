@@ -43,7 +43,7 @@ struct sta_route {
     const char *audit; /* what is logged of each such request; NULL: it changes nothing */
 };
 
-/** All parameters of a route: every question about traces may be asked of what is left of
+/** All parameters of a route: every query about traces may be asked of what is left of
  * them. */
 static inline sta_parameter_set sta_route_parameters(const struct sta_route *route)
 {

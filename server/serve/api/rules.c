@@ -126,15 +126,15 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
     bool object = false;
     struct sta_budget spilling = *budget;
     spilling.spill_folder = view->server->options.spill;
-    const struct sta_overlap_question question = {.snapshot = view->snapshot,
-                                                  .presets = view->presets,
-                                                  .label = view->traces[0].label,
-                                                  .trace_preset = view->preset,
-                                                  .request = view->document};
+    const struct sta_overlap_query query = {.snapshot = view->snapshot,
+                                            .presets = view->presets,
+                                            .label = view->traces[0].label,
+                                            .trace_preset = view->preset,
+                                            .request = view->document};
     sta_buffer_init(&text);
     int status = text_of_rule(view->document, &text, &object, err);
     if (status == STA_OK) {
-        status = sta_rule_preview(&question, text.data, text.size, &spilling, &findings, err);
+        status = sta_rule_preview(&query, text.data, text.size, &spilling, &findings, err);
         if ((status == STA_EINPUT || (status == STA_ELIMIT && err->parameter[0] != '\0')) &&
             strcmp(err->parameter, "/preset") != 0)
             place_mistake(object, err);

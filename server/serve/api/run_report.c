@@ -94,18 +94,18 @@ static void put_findings(struct sta_buffer *out, const struct sta_findings_resul
 
 /* ---- what other calls answer */
 
-static struct sta_question question_of(const struct sta_view *view)
+static struct sta_view_query query_of(const struct sta_view *view)
 {
     const struct sta_parameter_value *values = view->values;
-    return (struct sta_question){.snapshot = view->snapshot,
-                                 .presets = view->presets,
-                                 .preset = view->preset,
-                                 .filters = false,
-                                 .has_from = values[STA_PARAMETER_FROM].given,
-                                 .has_to = values[STA_PARAMETER_TO].given,
-                                 .from = values[STA_PARAMETER_FROM].number,
-                                 .to = values[STA_PARAMETER_TO].number,
-                                 .filter = values[STA_PARAMETER_FILTER].text};
+    return (struct sta_view_query){.snapshot = view->snapshot,
+                                   .presets = view->presets,
+                                   .preset = view->preset,
+                                   .filters = false,
+                                   .has_from = values[STA_PARAMETER_FROM].given,
+                                   .has_to = values[STA_PARAMETER_TO].given,
+                                   .from = values[STA_PARAMETER_FROM].number,
+                                   .to = values[STA_PARAMETER_TO].number,
+                                   .filter = values[STA_PARAMETER_FILTER].text};
 }
 
 static int put_layers(struct sta_view *view, const struct sta_budget *budget, struct sta_buffer *out,
@@ -114,10 +114,10 @@ static int put_layers(struct sta_view *view, const struct sta_budget *budget, st
     static const char *const shown[] = {"name", "count", "time", "size", "busy", "exposed_group_sum"};
     static const char *const labels[] = {
         "Layer", "Calls", "Call time (sum)", "Bytes", "Wall time (union)", "Not overlapped with compute"};
-    const struct sta_question question = question_of(view);
+    const struct sta_view_query query = query_of(view);
     struct sta_table table, few;
     struct sta_facts facts;
-    int status = sta_summary_exact(&question, budget, &table, &facts, err);
+    int status = sta_summary_exact(&query, budget, &table, &facts, err);
     if (status != STA_OK)
         return status;
     sta_table_init(&few, table.rows);
@@ -186,12 +186,12 @@ static struct sta_document *chain_request(struct sta_view *view, const struct st
     return request;
 }
 
-static struct sta_overlap_question asked_of(const struct sta_view *view, const struct sta_document *request)
+static struct sta_overlap_query asked_of(const struct sta_view *view, const struct sta_document *request)
 {
-    return (struct sta_overlap_question){.snapshot = view->snapshot,
-                                         .presets = view->presets,
-                                         .trace_preset = view->preset,
-                                         .request = request};
+    return (struct sta_overlap_query){.snapshot = view->snapshot,
+                                      .presets = view->presets,
+                                      .trace_preset = view->preset,
+                                      .request = request};
 }
 
 /* The stall by step, of presets that know steps. */
@@ -201,8 +201,8 @@ static int put_steps(struct sta_view *view, const struct sta_preset *preset, con
     struct sta_attribution_result attribution;
     if (preset->phases[STA_PHASE_step] == NULL)
         return STA_OK;
-    const struct sta_overlap_question question = asked_of(view, chain_request(view, preset, "step", 1));
-    int status = sta_attribution_run(&question, budget, &attribution, err);
+    const struct sta_overlap_query query = asked_of(view, chain_request(view, preset, "step", 1));
+    int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
         return status;
     sta_put_text(out, "<h2>Stall by step</h2>\n");
@@ -251,8 +251,8 @@ static int put_times(struct sta_view *view, const struct sta_preset *preset, con
     struct sta_attribution_result attribution;
     if (to - from < 1e-3)
         return STA_OK;
-    const struct sta_overlap_question question = asked_of(view, chain_request(view, preset, "bin", width));
-    int status = sta_attribution_run(&question, budget, &attribution, err);
+    const struct sta_overlap_query query = asked_of(view, chain_request(view, preset, "bin", width));
+    int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
         return status;
     sta_put_format(
@@ -271,8 +271,8 @@ static int put_stragglers(struct sta_view *view, const struct sta_budget *budget
     struct sta_table rows;
     add_member(view, request, "by", "process");
     add_member(view, request, "of", "io_cat == 1");
-    const struct sta_overlap_question question = asked_of(view, request);
-    int status = sta_stragglers_run(&question, budget, &facts, &rows, err);
+    const struct sta_overlap_query query = asked_of(view, request);
+    int status = sta_stragglers_run(&query, budget, &facts, &rows, err);
     if (status != STA_OK)
         return status;
     if (rows.rows > 0)
@@ -318,7 +318,7 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     const struct sta_findings_result *findings;
     struct sta_result *result;
     struct sta_trace_entry entry;
-    int status = sta_view_ask_findings(view, 0, budget, &result, &findings, err);
+    int status = sta_view_make_findings(view, 0, budget, &result, &findings, err);
     if (status != STA_OK)
         return status;
     status = sta_store_find(view->server->options.store, view->traces[0].id, &entry, err);

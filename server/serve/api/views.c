@@ -30,7 +30,7 @@ static int blame(const struct sta_view *view, int status, struct sta_error *err)
 
 /* ---- what makes a difference */
 
-/* A parameter that this question does not depend on: who gives its default shares the response with who does
+/* A parameter that this query does not depend on: who gives its default shares the response with who does
  * not give it. */
 static void forget(struct sta_view *view, enum sta_parameter_id parameter)
 {
@@ -154,9 +154,9 @@ static int check_layer(struct sta_view *view, struct sta_error *err)
 
 /* ---- the basis of compatible tables, kept among the results: no rows of it are ever read */
 
-static struct sta_view_question question_of(const struct sta_view *view, const struct sta_question *common)
+static struct sta_table_query query_of(const struct sta_view *view, const struct sta_view_query *common)
 {
-    return (struct sta_view_question){
+    return (struct sta_table_query){
         .common = common,
         .layer = view->values[STA_PARAMETER_LAYER].text,
         .by = view->values[STA_PARAMETER_BY].text,
@@ -178,12 +178,12 @@ static int basis_result(struct sta_view *view, const struct sta_budget *budget, 
                         struct sta_error *err)
 {
     static const struct sta_result_class class = {.destroy = destroy_basis, .bytes = bytes_of_basis};
-    struct sta_question common = sta_view_question(view);
-    struct sta_view_question question = question_of(view, &common);
+    struct sta_view_query common = sta_view_query_of(view);
+    struct sta_table_query query = query_of(view, &common);
     struct sta_view_basis *basis;
-    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &question.view_count);
-    question.views = views;
-    int status = sta_view_basis_create(&question, budget, &basis, err);
+    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &query.view_count);
+    query.views = views;
+    int status = sta_view_basis_create(&query, budget, &basis, err);
     free(views);
     if (status == STA_OK)
         *result = sta_result_create(&class, basis);
@@ -205,16 +205,16 @@ static void kept_name(const struct sta_view *view, const char *layer, char name[
              (unsigned long long)sta_presets_fingerprint(view->presets), sta_build_id());
 }
 
-static bool recall_series(void *context, const char *layer, char **bytes, size_t *size)
+static bool load_series(void *context, const char *layer, char **bytes, size_t *size)
 {
     const struct sta_view *view = context;
     struct sta_error ignored = STA_ERROR_INIT;
     char name[KEPT_NAME_SIZE];
     kept_name(view, layer, name);
     return sta_snapshot_info(view->snapshot)->damaged == 0 &&
-           sta_store_recall(view->server->options.store, view->trace,
-                            sta_snapshot_info(view->snapshot)->version, name, bytes, size,
-                            &ignored) == STA_OK;
+           sta_store_get_kept(view->server->options.store, view->trace,
+                              sta_snapshot_info(view->snapshot)->version, name, bytes, size,
+                              &ignored) == STA_OK;
 }
 
 static void keep_series(void *context, const char *layer, const void *bytes, size_t size)
@@ -225,23 +225,23 @@ static void keep_series(void *context, const char *layer, const void *bytes, siz
     if (sta_snapshot_info(view->snapshot)->damaged > 0)
         return;
     kept_name(view, layer, name);
-    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                       name, bytes, size, &err) != STA_OK)
+    if (sta_store_put_kept(view->server->options.store, view->trace,
+                           sta_snapshot_info(view->snapshot)->version, name, bytes, size, &err) != STA_OK)
         sta_log(STA_LOG_DEBUG, "Cannot keep a series", "trace", view->trace, "cause", err.text, NULL);
 }
 
 /* ---- tables */
 
-static int compute_compatible(struct sta_view *view, const struct sta_view_question *question,
+static int compute_compatible(struct sta_view *view, const struct sta_table_query *query,
                               const struct sta_budget *budget, struct sta_table *table,
                               struct sta_facts *facts, struct sta_error *err)
 {
     struct sta_result *basis = NULL;
     int status = STA_OK;
-    if (sta_view_has_basis(question))
-        status = sta_view_ask_of(view, 0, &view_basis, budget, &basis, err);
+    if (sta_view_has_basis(query))
+        status = sta_view_result_of(view, 0, &view_basis, budget, &basis, err);
     if (status == STA_OK)
-        status = sta_view_compatible(question, basis != NULL ? basis->self : NULL, budget, table, facts, err);
+        status = sta_view_compatible(query, basis != NULL ? basis->self : NULL, budget, table, facts, err);
     sta_result_release(basis);
     return status;
 }
@@ -249,20 +249,20 @@ static int compute_compatible(struct sta_view *view, const struct sta_view_quest
 static int compute_table(struct sta_view *view, enum sta_view_table which, const struct sta_budget *budget,
                          struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    struct sta_question common = sta_view_question(view);
-    struct sta_view_question question = question_of(view, &common);
-    question.table = which;
+    struct sta_view_query common = sta_view_query_of(view);
+    struct sta_table_query query = query_of(view, &common);
+    query.table = which;
     const char *quantiles = view->values[STA_PARAMETER_QUANTILE_STATS].text;
-    question.quantiles = quantiles != NULL && strcmp(quantiles, "true") == 0;
-    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &question.view_count);
-    question.views = views;
+    query.quantiles = quantiles != NULL && strcmp(quantiles, "true") == 0;
+    const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &query.view_count);
+    query.views = views;
     const char **metrics =
-        sta_view_list(view, view->values[STA_PARAMETER_SUMMARY_METRICS].text, &question.metric_count);
-    question.metrics = metrics;
-    const struct sta_series_base base = {view, recall_series, keep_series};
-    question.base = &base;
-    int status = is_exact(view) ? sta_view_exact(&question, budget, table, facts, err)
-                                : compute_compatible(view, &question, budget, table, facts, err);
+        sta_view_list(view, view->values[STA_PARAMETER_SUMMARY_METRICS].text, &query.metric_count);
+    query.metrics = metrics;
+    const struct sta_series_base base = {view, load_series, keep_series};
+    query.base = &base;
+    int status = is_exact(view) ? sta_view_exact(&query, budget, table, facts, err)
+                                : compute_compatible(view, &query, budget, table, facts, err);
     free(metrics);
     free(views);
     return blame(view, status, err);
@@ -423,10 +423,10 @@ static int64_t granularity_of(const struct sta_view *view)
 static int timeseries_result(struct sta_view *view, const struct sta_budget *budget,
                              struct sta_result **result, struct sta_error *err)
 {
-    struct sta_question question = sta_view_question(view);
+    struct sta_view_query query = sta_view_query_of(view);
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    struct sta_series_base base = {view, recall_series, keep_series};
+    struct sta_series_base base = {view, load_series, keep_series};
     struct sta_series series = {.granularity_us = granularity_of(view),
                                 .max_points = (uint32_t)view->values[STA_PARAMETER_MAX_POINTS].integer,
                                 .base = &base};
@@ -437,8 +437,8 @@ static int timeseries_result(struct sta_view *view, const struct sta_budget *bud
         sta_view_list(view, view->values[STA_PARAMETER_METRICS].text, &series.metric_count);
     series.layers = layers;
     series.metrics = metrics;
-    int status = is_exact(view) ? sta_timeseries_exact(&question, &series, budget, &table, &facts, err)
-                                : sta_timeseries_compatible(&question, &series, budget, &table, &facts, err);
+    int status = is_exact(view) ? sta_timeseries_exact(&query, &series, budget, &table, &facts, err)
+                                : sta_timeseries_compatible(&query, &series, budget, &table, &facts, err);
     if (status == STA_OK)
         *result = sta_view_result(view, &table, &facts);
     free(layers);
@@ -461,12 +461,12 @@ static int prepare_series(struct sta_view *view, const struct sta_budget *budget
                           struct sta_response *response, struct sta_error *err)
 {
     static const char *const metrics[] = {"busy"};
-    struct sta_question question = sta_view_question(view);
-    struct sta_series_base base = {view, recall_series, keep_series};
+    struct sta_view_query query = sta_view_query_of(view);
+    struct sta_series_base base = {view, load_series, keep_series};
     struct sta_series series = {.metrics = metrics, .metric_count = 1, .max_points = 1, .base = &base};
     struct sta_table table = {0};
     struct sta_facts facts = {0};
-    int status = sta_timeseries_exact(&question, &series, budget, &table, &facts, err);
+    int status = sta_timeseries_exact(&query, &series, budget, &table, &facts, err);
     if (status == STA_OK)
         sta_table_fini(&table);
     return status;

@@ -4,7 +4,7 @@
  * DESIGN.  A message is a FlatBuffer and, for batches, a body of one buffer after another, each filled up to
  * 8 bytes.  Rows are gathered until a batch is full, so that batches do not depend on how rows come.
  *
- * Texts are dictionary encoded.  A stream numbers them as they first appear, so that equal questions give
+ * Texts are dictionary encoded.  A stream numbers them as they first appear, so that equal queries give
  * equal bytes, and sends the whole dictionary again before a batch with new ones: a replacement, which all
  * readers take, where some refuse a delta.  Past STA_ARROW_ROWS texts the dictionary begins anew, so that no
  * batch sends more than twice as many texts as it has rows.  Values of dictionaries are large UTF-8, whose

@@ -39,7 +39,7 @@ struct sta_client sta_client_of(const union sta_address *address);
 /**
  * sta_owner_find - ask the kernel whose process the other end of a connection is
  * @fd: the accepted socket; TCP with both ends on this machine, or a socket in the file system
- * @netlink: a socket for such questions, kept between calls; -1 at first
+ * @netlink: a socket for such queries, kept between calls; -1 at first
  * Asks sock_diag for the exact pair of addresses, else looks into /proc/net/tcp.  An end that its process has
  * closed already has no owner.
  */

@@ -40,16 +40,16 @@ static void put_end(const union sta_address *address, __be16 *port, __be32 *byte
         memcpy(bytes, &address->six.sin6_addr, sizeof address->six.sin6_addr);
 }
 
-struct question {
+struct query {
     struct nlmsghdr head;
     struct inet_diag_req_v2 body;
 };
 
-static bool send_question(int netlink, uint32_t sequence, const union sta_address *theirs,
-                          const union sta_address *ours)
+static bool send_query(int netlink, uint32_t sequence, const union sta_address *theirs,
+                       const union sta_address *ours)
 {
-    struct question question = {
-        .head = {.nlmsg_len = sizeof question,
+    struct query query = {
+        .head = {.nlmsg_len = sizeof query,
                  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                  .nlmsg_flags = NLM_F_REQUEST,
                  .nlmsg_seq = sequence},
@@ -58,12 +58,12 @@ static bool send_question(int netlink, uint32_t sequence, const union sta_addres
                  .idiag_states = UINT32_MAX,
                  .id = {.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
     };
-    put_end(theirs, &question.body.id.idiag_sport, question.body.id.idiag_src);
-    put_end(ours, &question.body.id.idiag_dport, question.body.id.idiag_dst);
-    return send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question;
+    put_end(theirs, &query.body.id.idiag_sport, query.body.id.idiag_src);
+    put_end(ours, &query.body.id.idiag_dport, query.body.id.idiag_dst);
+    return send(netlink, &query, sizeof query, 0) == (ssize_t)sizeof query;
 }
 
-/* Return: 1 and the user, 0: there is no such socket with an owner, -1: the question was not answered. */
+/* Return: 1 and the user, 0: there is no such socket with an owner, -1: the query was not answered. */
 static int read_answer(int netlink, uint32_t sequence, uid_t *uid)
 {
     union {
@@ -93,7 +93,7 @@ static int ask_netlink(int *netlink, const union sta_address *theirs, const unio
     static _Thread_local uint32_t sequence;
     if (*netlink < 0)
         *netlink = open_netlink();
-    if (*netlink < 0 || !send_question(*netlink, ++sequence, theirs, ours))
+    if (*netlink < 0 || !send_query(*netlink, ++sequence, theirs, ours))
         return -1;
     return read_answer(*netlink, sequence, uid);
 }

@@ -101,7 +101,7 @@ int sta_workers_submit(struct sta_workers *workers, void (*run)(void *context, b
     if (stopping)
         return sta_fail(err, STA_EBUSY, "the daemon is stopping");
     if (full)
-        return sta_fail(err, STA_EBUSY, "%llu questions wait already; ask again in a moment",
+        return sta_fail(err, STA_EBUSY, "%llu queries wait already; ask again in a moment",
                         (unsigned long long)workers->limit);
     return STA_OK;
 }

@@ -131,7 +131,7 @@ static int wait_for(struct sta_result_claim *entry, const struct sta_budget *bud
         if (budget->cancel != NULL && atomic_load(budget->cancel))
             status = sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
         else if (budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns)
-            status = sta_fail(err, STA_ELIMIT, "the time for the question is over");
+            status = sta_fail(err, STA_ELIMIT, "the time for the query is over");
     }
     if (status == STA_OK && entry->result != NULL)
         *result = sta_result_retain(entry->result);
@@ -200,7 +200,7 @@ static void drop_excess(struct sta_result_cache *kept, uint64_t limit)
     }
 }
 
-void sta_result_cache_settle(struct sta_result_claim *claim, struct sta_result *result)
+void sta_result_cache_resolve(struct sta_result_claim *claim, struct sta_result *result)
 {
     struct sta_result_cache *kept = claim->kept;
     uint64_t bytes = result != NULL ? sta_result_weight(result) + claim->key_size : 0;

@@ -25,7 +25,7 @@ STA_MUSTCHECK int sta_result_cache_claim(struct sta_result_cache *kept, const vo
 struct sta_result *sta_result_cache_find(struct sta_result_cache *kept, const void *key, size_t size);
 /** Ends a claim: @result (a reference of their own is taken) are kept when they are small enough, and given
  * to all who wait; NULL: it failed, and one of them tries anew. */
-void sta_result_cache_settle(struct sta_result_claim *claim, struct sta_result *result);
+void sta_result_cache_resolve(struct sta_result_claim *claim, struct sta_result *result);
 /** Drops the rows whose key holds this text: those of a trace, by its id. */
 void sta_result_cache_forget(struct sta_result_cache *kept, const char *text);
 

@@ -1,4 +1,4 @@
-/* Questions at work. */
+/* Queries at work. */
 #include "serve/responses/running.h"
 
 #include <stdlib.h>
@@ -6,13 +6,13 @@
 
 #include "common/memory.h"
 
-#define LONG_NS UINT64_C(1000000000) /* from here on a question is a job */
+#define LONG_NS UINT64_C(1000000000) /* from here on a query is a job */
 
 struct sta_running {
     struct sta_jobs *jobs;
     uv_mutex_t
-        lock; /* guards the list; held while a job is made, so that its question does not leave meanwhile */
-    struct sta_running_question *first;
+        lock; /* guards the list; held while a job is made, so that its query does not leave meanwhile */
+    struct sta_running_query *first;
 };
 
 struct sta_running *sta_running_create(struct sta_jobs *jobs)
@@ -30,54 +30,54 @@ void sta_running_destroy(struct sta_running *running)
     free(running);
 }
 
-void sta_running_enter(struct sta_running *running, struct sta_running_question *question)
+void sta_running_enter(struct sta_running *running, struct sta_running_query *query)
 {
-    question->started_ns = uv_hrtime();
-    question->job = NULL;
-    question->previous = NULL;
+    query->started_ns = uv_hrtime();
+    query->job = NULL;
+    query->previous = NULL;
     uv_mutex_lock(&running->lock);
-    question->next = running->first;
+    query->next = running->first;
     if (running->first != NULL)
-        running->first->previous = question;
-    running->first = question;
+        running->first->previous = query;
+    running->first = query;
     uv_mutex_unlock(&running->lock);
 }
 
-void sta_running_leave(struct sta_running *running, struct sta_running_question *question, int status,
+void sta_running_leave(struct sta_running *running, struct sta_running_query *query, int status,
                        const struct sta_error *err)
 {
     uv_mutex_lock(&running->lock);
-    *(question->previous ? &question->previous->next : &running->first) = question->next;
-    if (question->next != NULL)
-        question->next->previous = question->previous;
+    *(query->previous ? &query->previous->next : &running->first) = query->next;
+    if (query->next != NULL)
+        query->next->previous = query->previous;
     uv_mutex_unlock(&running->lock);
-    if (question->job != NULL)
-        sta_jobs_release(question->job, status, err);
+    if (query->job != NULL)
+        sta_jobs_release(query->job, status, err);
 }
 
-static double share_of(struct sta_running_question *question)
+static double share_of(struct sta_running_query *query)
 {
-    uint64_t steps = atomic_load(&question->progress.steps), done = atomic_load(&question->progress.done);
+    uint64_t steps = atomic_load(&query->progress.steps), done = atomic_load(&query->progress.done);
     return steps > 0 ? (double)STA_MIN(done, steps) / (double)steps : 0;
 }
 
-void sta_running_progress(struct sta_running *running, struct sta_running_question *question, uint64_t bytes,
+void sta_running_progress(struct sta_running *running, struct sta_running_query *query, uint64_t bytes,
                           uint64_t rows)
 {
     uv_mutex_lock(&running->lock);
-    question->bytes = bytes;
-    question->rows = rows;
-    struct sta_job *job = question->job;
+    query->bytes = bytes;
+    query->rows = rows;
+    struct sta_job *job = query->job;
     uv_mutex_unlock(&running->lock);
     if (job != NULL)
-        sta_job_progress(job, share_of(question), bytes, 0, rows);
+        sta_job_progress(job, share_of(query), bytes, 0, rows);
 }
 
 void sta_running_tick(struct sta_running *running)
 {
     uint64_t now = uv_hrtime();
     uv_mutex_lock(&running->lock);
-    for (struct sta_running_question *at = running->first; at != NULL; at = at->next) {
+    for (struct sta_running_query *at = running->first; at != NULL; at = at->next) {
         if (at->job == NULL && now - at->started_ns >= LONG_NS)
             at->job = sta_jobs_adopt(running->jobs, at->kind, at->trace, at->cancel, now - at->started_ns);
         if (at->job != NULL)

@@ -1,4 +1,4 @@
-/* running.h - questions at work: those that take long become jobs, which clients can see and cancel. */
+/* running.h - queries at work: those that take long become jobs, which clients can see and cancel. */
 #ifndef STA_SERVE_RUNNING_H
 #define STA_SERVE_RUNNING_H
 
@@ -11,9 +11,9 @@
 
 struct sta_running;
 
-/* One question; the memory is its maker's, until it has left. */
-struct sta_running_question {
-    struct sta_running_question *next, *previous;
+/* One query; the memory is its maker's, until it has left. */
+struct sta_running_query {
+    struct sta_running_query *next, *previous;
     const char *kind;                 /* static */
     const char *trace;                /* "" when there are several */
     _Atomic bool *cancel;             /* of its budget */
@@ -24,14 +24,14 @@ struct sta_running_question {
 
 /** @jobs: borrowed. */
 struct sta_running *sta_running_create(struct sta_jobs *jobs);
-void sta_running_destroy(struct sta_running *running); /* with no question in it */
+void sta_running_destroy(struct sta_running *running); /* with no query in it */
 /** Sets started_ns.  Context: any thread, like all. */
-void sta_running_enter(struct sta_running *running, struct sta_running_question *question);
+void sta_running_enter(struct sta_running *running, struct sta_running_query *query);
 /** @status, @err: how it ended. */
-void sta_running_leave(struct sta_running *running, struct sta_running_question *question, int status,
+void sta_running_leave(struct sta_running *running, struct sta_running_query *query, int status,
                        const struct sta_error *err);
 /** What has gone out so far: its job tells. */
-void sta_running_progress(struct sta_running *running, struct sta_running_question *question, uint64_t bytes,
+void sta_running_progress(struct sta_running *running, struct sta_running_query *query, uint64_t bytes,
                           uint64_t rows);
 /** Makes jobs of those that have taken long, and tells how far they are; to be called some times a second. */
 void sta_running_tick(struct sta_running *running);

@@ -1,4 +1,4 @@
-/* The key of a question: equal for all who ask the same. */
+/* The key of a query: equal for all who ask the same. */
 #include <string.h>
 #include <xxhash.h>
 
@@ -26,7 +26,7 @@ static void put_names(struct sta_buffer *key, const struct sta_name_list *list)
         sta_put_block(key, list->names[i], strlen(list->names[i]));
 }
 
-/* A canonical form: the same question asked in different words has the same key.  What is asked comes first,
+/* A canonical form: the same query asked in different words has the same key.  What is asked comes first,
  * then of which versions, in which order and columns, and at last which page: each beginning of the key names
  * what pages have in common. */
 static void put_key(struct sta_view *view)

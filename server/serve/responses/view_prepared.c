@@ -1,7 +1,7 @@
 /* What is computed of a new version before anyone asks.
  *
- * First what the first page asks, on a thread that gets less of a core than those of questions; then, at low
- * priority, what is worth doing once for all later questions. */
+ * First what the first page asks, on a thread that gets less of a core than those of queries; then, at low
+ * priority, what is worth doing once for all later queries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "serve/formats/document_json.h"
 #include "serve/responses/views.h"
 
-/* A question that is prepared. */
+/* A query that is prepared. */
 struct prepared {
     const struct sta_view_kind *kind;
     const char *preset;   /* NULL: that of the trace */
@@ -30,7 +30,7 @@ static int make_document(struct sta_view *view, const struct prepared *asked, st
     return status;
 }
 
-/* Opens a question that nobody waits for, and its flight.  *view: NULL when its response is there already, or
+/* Opens a query that nobody waits for, and its flight.  *view: NULL when its response is there already, or
  * somebody has asked. */
 static int open_prepared(struct sta_server *server, const struct prepared *asked, const char *trace,
                          struct sta_view **view, struct sta_error *err)
@@ -54,7 +54,7 @@ static int open_prepared(struct sta_server *server, const struct prepared *asked
 }
 
 /* One after the other, on this thread.  Who asks for one before its turn computes it, and who asks meanwhile
- * waits for the rest of it.  A question that makes no sense for the trace is left out. */
+ * waits for the rest of it.  A query that makes no sense for the trace is left out. */
 static void compute_prepared(struct sta_server *server, const struct prepared *asked, size_t count,
                              const char *trace)
 {
@@ -78,7 +78,7 @@ struct preparing {
     char trace[STA_TRACE_ID_SIZE];
 };
 
-/* What is worth doing once for all later questions. */
+/* What is worth doing once for all later queries. */
 static void prepare_last(void *context, bool dropped)
 {
     static const struct prepared last[] = {{.kind = &sta_view_series_base, .preset = "posix"},

@@ -30,7 +30,7 @@ static int base_result(struct sta_view *view, const struct sta_budget *budget, s
     }
     if (status == STA_OK)
         sta_result_count_in(*result, view->server->options.account);
-    sta_result_cache_settle(claim, *result);
+    sta_result_cache_resolve(claim, *result);
     return status == STA_OK ? STA_OK : sta_view_blame(view, err);
 }
 
@@ -48,7 +48,7 @@ static int arranged_result(struct sta_view *view, const struct sta_budget *budge
         status = sta_result_arrange(base, &view->order, &view->columns, budget, result, err);
         sta_result_release(base);
     }
-    sta_result_cache_settle(claim, *result);
+    sta_result_cache_resolve(claim, *result);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* Answers that may be long: streamed as fast as the client takes them, and never held whole.
  *
- * DESIGN.  Such a question is asked for one client alone; only its result is shared, by way of those that are
- * kept.  A question thread computes the result and writes a first piece.  When that is all, it goes out as
+ * DESIGN.  Such a query is asked for one client alone; only its result is shared, by way of those that are
+ * kept.  A query thread computes the result and writes a first piece.  When that is all, it goes out as
  * any other answer.  Else the client gets a stream: stream threads write the next pieces, at most
  * READY_PIECES ahead of what was sent.  A stream whose pieces wait for a slow client has no thread; when one
  * was sent the HTTP thread orders the next, which queues behind those of other streams.  So a few threads
@@ -30,7 +30,7 @@ struct streamed_response {
     _Atomic unsigned references;
     struct sta_call call;
     struct sta_view *view;
-    struct sta_running_question running;
+    struct sta_running_query running;
     _Atomic bool cancel;
     uint64_t client; /* number */
     char etag[64];
@@ -275,7 +275,7 @@ static void start_stream(struct streamed_response *streamed, struct sta_buffer *
     free(missing);
 }
 
-/* ---- the question's side */
+/* ---- the query's side */
 
 static bool on_gone(void *context)
 {
@@ -284,7 +284,7 @@ static bool on_gone(void *context)
     return false; /* the task finishes the exchange */
 }
 
-/* The same question to the same versions gives the same bytes, so its key can tag them before there are
+/* The same query to the same versions gives the same bytes, so its key can tag them before there are
  * any. */
 static void make_etag(struct streamed_response *streamed)
 {
@@ -318,7 +318,7 @@ static int begin(struct streamed_response *streamed, struct sta_response *respon
     if (status != STA_OK)
         return sta_view_say_why(view, &budget, status, err);
     budget.deadline_ns = 0;                  /* from here on it takes as long as the client takes */
-    budget.memory /= STA_STREAMS_PER_THREAD; /* all streams together: what as many questions may hold */
+    budget.memory /= STA_STREAMS_PER_THREAD; /* all streams together: what as many queries may hold */
     response->content_type = sta_format_content_type(view->page.format);
     status = sta_page_writer_create(streamed->result, &view->page, &budget, &streamed->writer, err);
     while (status == STA_OK && !*ended && !response->body.failed &&
@@ -409,7 +409,7 @@ void sta_view_stream_result(struct sta_call *call, struct sta_view *view)
     struct sta_error err = STA_ERROR_INIT;
     struct streamed_response *streamed = streamed_create(call, view);
     sta_exchange_park(call->exchange, on_gone, streamed);
-    if (sta_workers_submit(view->server->questions, run_long, streamed, &err) == STA_OK)
+    if (sta_workers_submit(view->server->queries, run_long, streamed, &err) == STA_OK)
         return;
     struct sta_response response;
     sta_response_init(&response);

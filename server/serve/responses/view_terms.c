@@ -32,12 +32,12 @@ int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budge
                      struct sta_error *err)
 {
     if (status == STA_ELIMIT && budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns) {
-        sta_error_wrap(err, "The question took longer than %llu s (setting query_timeout)",
+        sta_error_wrap(err, "The query took longer than %llu s (setting query_timeout)",
                        (unsigned long long)view->server->options.query_timeout);
         return err->status = STA_EBUSY; /* with less to do the daemon may be fast enough */
     }
     if (status == STA_ECANCELLED)
-        sta_error_wrap(err, "The question was ended before its answer was there");
+        sta_error_wrap(err, "The query was ended before its answer was there");
     return status;
 }
 
@@ -74,10 +74,10 @@ void sta_view_note_missing(const struct sta_view *view, struct sta_response *res
 
 /* ---- parameters */
 
-struct sta_question sta_view_question(const struct sta_view *view)
+struct sta_view_query sta_view_query_of(const struct sta_view *view)
 {
     const struct sta_parameter_value *values = view->values;
-    return (struct sta_question){
+    return (struct sta_view_query){
         .snapshot = view->snapshot,
         .presets = view->presets,
         .preset = view->preset,

@@ -1,4 +1,4 @@
-/* Which traces a question is about: the one of the path, or those that its document names.
+/* Which traces a query is about: the one of the path, or those that its document names.
  *
  * `traces` is a list of ids, labelled with the traces' names, or an object of ids by label.  An element of a
  * list may also be {"tag": "nightly"} or {"name": "unet3d-*"}: all traces with that tag, or whose name fits

@@ -1,8 +1,8 @@
-/* Questions to a trace.
+/* Queries to a trace.
  *
  * DESIGN.  On the HTTP thread a request becomes a key: trace, version, presets and the parameters that make a
  * difference.  When the response is kept it goes out at once.  Else the exchange is parked as a waiter of the
- * answer's flight, and who starts the flight sends the question to the question threads.  A client that
+ * answer's flight, and who starts the flight sends the query to the query threads.  A client that
  * leaves stops waiting; with the last one the computation is cancelled.
  *
  * Opening a trace's snapshot reads files.  So a trace that has not been asked since it was opened here
@@ -174,7 +174,7 @@ static void kept_name(const struct sta_view *view, char name[KEPT_NAME_SIZE])
              (unsigned long long)sta_presets_fingerprint(view->presets), sta_build_id());
 }
 
-/* Whether this is the question that asks nothing special, but for a preset. */
+/* Whether this is the query that asks nothing special, but for a preset. */
 static bool is_kept(const struct sta_view *view)
 {
     if (!view->kind->kept || sta_snapshot_info(view->snapshot)->damaged > 0)
@@ -194,8 +194,9 @@ static bool recall(const struct sta_view *view, struct sta_response *response)
     size_t size;
     struct sta_error ignored = STA_ERROR_INIT;
     kept_name(view, name);
-    if (sta_store_recall(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                         name, &bytes, &size, &ignored) != STA_OK)
+    if (sta_store_get_kept(view->server->options.store, view->trace,
+                           sta_snapshot_info(view->snapshot)->version, name, &bytes, &size,
+                           &ignored) != STA_OK)
         return false;
     sta_put(&response->body, bytes, size);
     free(bytes);
@@ -207,8 +208,9 @@ static void keep(const struct sta_view *view, const struct sta_response *respons
     char name[KEPT_NAME_SIZE];
     struct sta_error err = STA_ERROR_INIT;
     kept_name(view, name);
-    if (sta_store_keep(view->server->options.store, view->trace, sta_snapshot_info(view->snapshot)->version,
-                       name, response->body.data, response->body.size, &err) != STA_OK)
+    if (sta_store_put_kept(view->server->options.store, view->trace,
+                           sta_snapshot_info(view->snapshot)->version, name, response->body.data,
+                           response->body.size, &err) != STA_OK)
         sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
 }
 
@@ -248,7 +250,7 @@ void sta_view_run(void *context, bool dropped)
     struct sta_error err = STA_ERROR_INIT;
     struct sta_representation *content = NULL;
     struct sta_response response;
-    struct sta_running_question running = {
+    struct sta_running_query running = {
         .kind = view->kind->name, .trace = view->trace, .cancel = sta_flight_cancel(view->flight)};
     sta_response_init(&response);
     response.body.limit = view->server->options.query_memory;
@@ -270,8 +272,8 @@ void sta_view_send(struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_server *server = view->server;
-    if (sta_workers_submit(view->kind->background ? server->background : server->questions, sta_view_run,
-                           view, &err) == STA_OK)
+    if (sta_workers_submit(view->kind->background ? server->background : server->queries, sta_view_run, view,
+                           &err) == STA_OK)
         return;
     sta_flight_land(view->flight, NULL, &err);
     sta_view_destroy(view);
@@ -405,7 +407,7 @@ void sta_view_ask(struct sta_call *call)
     }
 }
 
-/* ---- a question of one kind as part of another */
+/* ---- a query of one kind as part of another */
 
 /* *part: to be destroyed also after a failure. */
 static int view_of_part(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
@@ -421,8 +423,8 @@ static int view_of_part(const struct sta_view *view, size_t trace, const struct 
     return view_prepare(one, err);
 }
 
-int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
-                    const struct sta_budget *budget, struct sta_result **result, struct sta_error *err)
+int sta_view_result_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
+                       const struct sta_budget *budget, struct sta_result **result, struct sta_error *err)
 {
     struct sta_view *one;
     int status = view_of_part(view, trace, kind, &one, err);

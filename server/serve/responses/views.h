@@ -1,6 +1,6 @@
-/* views.h - questions to traces: from a request to a key, from a key to a response.
+/* views.h - queries to traces: from a request to a key, from a key to a response.
  *
- * A kind of view says how its question is read and computed.  Either `compute` fills the response as it goes
+ * A kind of view says how its query is read and computed.  Either `compute` fills the response as it goes
  * out, or `result` computes all rows of a table, and pages, orders, forms and streams of them are made here,
  * the same for all kinds. */
 #ifndef STA_SERVE_VIEWS_H
@@ -18,7 +18,7 @@ struct sta_view_trace {
     struct sta_snapshot *snapshot;
 };
 
-/* One question to one version of one trace, or of several.  Holds copies of all it needs, since who asked may
+/* One query to one version of one trace, or of several.  Holds copies of all it needs, since who asked may
  * leave while others still wait. */
 struct sta_view {
     struct sta_server *server;
@@ -74,7 +74,7 @@ struct sta_view_kind {
                         struct sta_error *err);
     /** What was done for a result: an object.  Of kinds that have `explain` as a parameter. */
     void (*explain)(const struct sta_result *result, struct sta_buffer *out);
-    bool kept;       /* the response to the question without parameters stays in the store */
+    bool kept;       /* the response to the query without parameters stays in the store */
     bool background; /* nobody waits for it: computed at low priority, for as long as it takes */
 };
 
@@ -99,11 +99,11 @@ extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures,
  * series; then, at low priority, its timeline's file and what its columns hold.  Nobody waits for any of it.
  * Context: any thread. */
 void sta_view_prepare(struct sta_server *server, const char *trace);
-/** Computes the response of one kind to the question without parameters, likewise. */
+/** Computes the response of one kind to the query without parameters, likewise. */
 void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace);
 
-/** The analyse stage's form of the question; borrows from the view. */
-struct sta_question sta_view_question(const struct sta_view *view);
+/** The analyse stage's form of the query; borrows from the view. */
+struct sta_view_query sta_view_query_of(const struct sta_view *view);
 struct sta_response_names sta_view_names(const struct sta_view *view);
 /** Rows of a table (taken over) with the names and facts of a layered view before it. */
 struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,
@@ -113,13 +113,12 @@ STA_MUSTCHECK int sta_view_find_listed(struct sta_view *view, struct sta_error *
 /** `find` of kinds whose document has a member traces, which it takes out. */
 STA_MUSTCHECK int sta_view_find_traces(struct sta_view *view, struct sta_error *err);
 /**
- * sta_view_ask_of - the result of another kind, of one of the view's traces, with the view's parameters and
- * preset
- * Context: the view's `result`.
+ * sta_view_result_of - the result of another kind, of one of the view's traces, with the view's parameters
+ * and preset Context: the view's `result`.
  */
-STA_MUSTCHECK int sta_view_ask_of(const struct sta_view *view, size_t trace, const struct sta_view_kind *kind,
-                                  const struct sta_budget *budget, struct sta_result **result,
-                                  struct sta_error *err);
+STA_MUSTCHECK int sta_view_result_of(const struct sta_view *view, size_t trace,
+                                     const struct sta_view_kind *kind, const struct sta_budget *budget,
+                                     struct sta_result **result, struct sta_error *err);
 /** The same when it is kept already; else *result is NULL, and nothing is computed. */
 STA_MUSTCHECK int sta_view_kept_of(const struct sta_view *view, size_t trace,
                                    const struct sta_view_kind *kind, struct sta_result **result,
@@ -138,9 +137,9 @@ void sta_view_destroy(struct sta_view *view);
 /** Computes the response and lands the view's flight.  @context: the view, taken over.  @dropped: instead it
  * fails, since the daemon is stopping.  Context: a thread that may be long. */
 void sta_view_run(void *context, bool dropped);
-/** Takes over the view: to the question threads, or, when too many wait, its flight fails. */
+/** Takes over the view: to the query threads, or, when too many wait, its flight fails. */
 void sta_view_send(struct sta_view *view);
-/** Finds all that the question is about, and its key.  Opens what is not open yet, so a thread that may read
+/** Finds all that the query is about, and its key.  Opens what is not open yet, so a thread that may read
  * files calls it. */
 STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
 
@@ -186,13 +185,13 @@ void sta_view_make_key(struct sta_view *view);
 
 /* view_stream.c */
 #define STA_STREAMS_PER_THREAD 16 /* long responses on their way; of these one client can have half */
-/** Whether the response could be too long to be held, so that its question is asked for one client alone. */
+/** Whether the response could be too long to be held, so that its query is asked for one client alone. */
 bool sta_view_may_be_long(const struct sta_view *view);
 /** Answers the call; takes over the view.  Context: HTTP thread. */
 void sta_view_stream_result(struct sta_call *call, struct sta_view *view);
 
 /* view_result.c */
-/** The rows that are asked, arranged; kept ones, or computed by now.  Context: a question thread. */
+/** The rows that are asked, arranged; kept ones, or computed by now.  Context: a query thread. */
 STA_MUSTCHECK int sta_view_find_result(struct sta_view *view, const struct sta_budget *budget,
                                        struct sta_result **result, struct sta_error *err);
 STA_MUSTCHECK int sta_view_compute_page(struct sta_view *view, const struct sta_budget *budget,

@@ -1,7 +1,7 @@
 /* chunk_order.c - the order of all chunks of a snapshot, on which that of rows of equal ts rests.
  *
  * It depends on nothing but the version, so it is sorted once: with many thousands of files it takes longer
- * than a question. */
+ * than a query. */
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"

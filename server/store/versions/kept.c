@@ -59,8 +59,8 @@ static int keep_with_store(struct sta_store *store, const char *folder, const ch
     return status;
 }
 
-int sta_store_keep(struct sta_store *store, const char *trace, uint64_t version, const char *name,
-                   const void *bytes, size_t size, struct sta_error *err)
+int sta_store_put_kept(struct sta_store *store, const char *trace, uint64_t version, const char *name,
+                       const void *bytes, size_t size, struct sta_error *err)
 {
     struct sta_buffer content = {0};
     char *folder = folder_of(store, trace), *path = sta_kept_file(folder, trace ? version : 0, name);
@@ -119,8 +119,8 @@ static int unpack(const char *content, size_t content_size, const char *name, ch
     return STA_OK;
 }
 
-int sta_store_recall(struct sta_store *store, const char *trace, uint64_t version, const char *name,
-                     char **bytes, size_t *size, struct sta_error *err)
+int sta_store_get_kept(struct sta_store *store, const char *trace, uint64_t version, const char *name,
+                       char **bytes, size_t *size, struct sta_error *err)
 {
     char *folder = folder_of(store, trace), *path = sta_kept_file(folder, trace ? version : 0, name),
          *content = NULL;

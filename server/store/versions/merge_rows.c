@@ -41,7 +41,7 @@ static int by_chunk(const void *a, const void *b)
 }
 
 /* Puts rows of equal times, which have the positions from @first on, in the order of their chunks. */
-static void settle_tie(struct sta_merging *merging, struct tied *ties, uint32_t first, uint32_t count)
+static void break_tie_of(struct sta_merging *merging, struct tied *ties, uint32_t first, uint32_t count)
 {
     bool ordered = true;
     for (uint32_t i = 1; i < count; i++)
@@ -73,7 +73,7 @@ static int order_rows(struct sta_merging *merging)
         for (end = first + 1;
              end < rows && merging->taken[at[end].row].ts == merging->taken[at[first].row].ts;)
             end++;
-        settle_tie(merging, at + first, first, end - first);
+        break_tie_of(merging, at + first, first, end - first);
     }
     sta_account_free(merging->options->account, at);
     return STA_OK;

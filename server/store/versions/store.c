@@ -13,7 +13,7 @@
 #include "store/format/envelope.h"
 #include "store/versions/journal.h"
 
-#define MINIMUM_RESIDENCY_S 10 /* longer than from one question of a session to the next */
+#define MINIMUM_RESIDENCY_S 10 /* longer than from one query of a session to the next */
 
 /* ---- lock and format */
 

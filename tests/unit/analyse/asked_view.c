@@ -12,16 +12,16 @@
 #include "decoded_trace.h"
 
 /* Made from a basis, which other tables share, a table is the same. */
-static void expect_the_same(const struct sta_view_question *question, const struct sta_budget *budget,
+static void expect_the_same(const struct sta_table_query *query, const struct sta_budget *budget,
                             const struct answer *answer)
 {
     struct sta_view_basis *basis;
     struct answer again = {.err = STA_ERROR_INIT};
-    if (answer->status != 0 || !sta_view_has_basis(question))
+    if (answer->status != 0 || !sta_view_has_basis(query))
         return;
-    cr_assert_eq(sta_view_basis_create(question, budget, &basis, &again.err), 0, "%s", again.err.text);
+    cr_assert_eq(sta_view_basis_create(query, budget, &basis, &again.err), 0, "%s", again.err.text);
     cr_assert_gt(sta_view_basis_bytes(basis), 0);
-    cr_assert_eq(sta_view_compatible(question, basis, budget, &again.table, &again.facts, &again.err), 0);
+    cr_assert_eq(sta_view_compatible(query, basis, budget, &again.table, &again.facts, &again.err), 0);
     char *alone = show_all(&answer->table), *shared = show_all(&again.table);
     cr_assert_str_eq(shared, alone);
     cr_assert_eq(again.facts.count, answer->facts.count);
@@ -38,31 +38,31 @@ struct answer ask_of(struct sta_snapshot *snapshot, const struct sta_presets *pr
                      const struct asked *asked)
 {
     struct answer answer = {.err = STA_ERROR_INIT};
-    struct sta_question common = {.snapshot = snapshot,
-                                  .presets = presets,
-                                  .preset = asked->preset != NULL ? asked->preset : "posix",
-                                  .filters = !asked->no_filters,
-                                  .filter = asked->filter,
-                                  .has_from = asked->from > 0,
-                                  .has_to = asked->to > 0,
-                                  .from = asked->from,
-                                  .to = asked->to};
-    struct sta_view_question question = {.common = &common,
-                                         .table = asked->table,
-                                         .layer = asked->layer,
-                                         .by = asked->by,
-                                         .views = asked->views,
-                                         .granularity_us =
-                                             asked->granularity_us != 0 ? asked->granularity_us : 1000000,
-                                         .quantiles = asked->quantiles};
-    while (question.view_count < 3 && asked->views[question.view_count] != NULL)
-        question.view_count++;
+    struct sta_view_query common = {.snapshot = snapshot,
+                                    .presets = presets,
+                                    .preset = asked->preset != NULL ? asked->preset : "posix",
+                                    .filters = !asked->no_filters,
+                                    .filter = asked->filter,
+                                    .has_from = asked->from > 0,
+                                    .has_to = asked->to > 0,
+                                    .from = asked->from,
+                                    .to = asked->to};
+    struct sta_table_query query = {.common = &common,
+                                    .table = asked->table,
+                                    .layer = asked->layer,
+                                    .by = asked->by,
+                                    .views = asked->views,
+                                    .granularity_us =
+                                        asked->granularity_us != 0 ? asked->granularity_us : 1000000,
+                                    .quantiles = asked->quantiles};
+    while (query.view_count < 3 && asked->views[query.view_count] != NULL)
+        query.view_count++;
     struct sta_budget budget = {.workers = asked->workers > 0 ? asked->workers : 2,
                                 .memory = asked->memory > 0 ? asked->memory : (size_t)1 << 30,
                                 .spill_folder = asked->spill_folder,
                                 .cancel = asked->cancel};
-    answer.status = sta_view_compatible(&question, NULL, &budget, &answer.table, &answer.facts, &answer.err);
-    expect_the_same(&question, &budget, &answer);
+    answer.status = sta_view_compatible(&query, NULL, &budget, &answer.table, &answer.facts, &answer.err);
+    expect_the_same(&query, &budget, &answer);
     return answer;
 }
 

@@ -23,12 +23,11 @@ static int find_presets(void *context, uint64_t fingerprint, struct sta_presets 
     return STA_OK;
 }
 
-static struct sta_shared *ask(void *context, const struct sta_buffer *question,
-                              const struct sta_budget *budget)
+static struct sta_shared *ask(void *context, const struct sta_buffer *query, const struct sta_budget *budget)
 {
     struct peers *peers = context;
-    sta_buffer_clear(&peers->question);
-    sta_put(&peers->question, question->data, question->size);
+    sta_buffer_clear(&peers->query);
+    sta_put(&peers->query, query->data, query->size);
     peers->asked_count++;
     return (struct sta_shared *)peers;
 }
@@ -38,9 +37,9 @@ int peers_work(struct peers *peers, size_t size, unsigned rank, const struct sta
 {
     const struct sta_share_host host = {peers, open_version, find_presets, NULL};
     const struct sta_stripe stripe = {rank, peers->calls.count, 1};
-    const unsigned char *bytes = (const unsigned char *)peers->question.data;
-    struct sta_cursor question = {.at = bytes, .end = bytes + size};
-    return sta_share_work(&host, &question, &stripe, budget, state, err);
+    const unsigned char *bytes = (const unsigned char *)peers->query.data;
+    struct sta_cursor query = {.at = bytes, .end = bytes + size};
+    return sta_share_work(&host, &query, &stripe, budget, state, err);
 }
 
 static int take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
@@ -52,7 +51,7 @@ static int take(struct sta_shared *shared, unsigned rank, const struct sta_budge
     if (peers->status[rank] != STA_OK)
         return sta_fail(err, peers->status[rank], "as the test wants it");
     sta_buffer_clear(&peers->states[rank]);
-    int status = peers_work(peers, peers->question.size, rank, &alone, &peers->states[rank], err);
+    int status = peers_work(peers, peers->query.size, rank, &alone, &peers->states[rank], err);
     const unsigned char *bytes = (const unsigned char *)peers->states[rank].data;
     *state = (struct sta_cursor){.at = bytes, .end = bytes + peers->states[rank].size};
     return status;
@@ -74,5 +73,5 @@ void peers_fini(struct peers *peers)
 {
     for (unsigned rank = 0; rank < PEERS; rank++)
         sta_buffer_fini(&peers->states[rank]);
-    sta_buffer_fini(&peers->question);
+    sta_buffer_fini(&peers->query);
 }

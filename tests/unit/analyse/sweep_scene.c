@@ -122,9 +122,9 @@ static int measure(void *context, unsigned worker, const struct sta_slice *slice
     return sta_sweep_measure(((struct scene *)context)->sweep, worker, slice, err);
 }
 
-static int settle(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
+static int finalize(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
 {
-    return sta_sweep_settle(((struct scene *)context)->sweep, worker, slice, err);
+    return sta_sweep_finalize(((struct scene *)context)->sweep, worker, slice, err);
 }
 
 static int note_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
@@ -187,8 +187,9 @@ void scene_end(struct scene *scene)
 
 struct sta_ordered_consumer scene_consumer(struct scene *scene)
 {
-    return (struct sta_ordered_consumer){scene,   sta_sweep_record(scene->sweep), take_scene, prepare, carry,
-                                         measure, scene->exposure ? settle : NULL};
+    return (struct sta_ordered_consumer){
+        scene,   sta_sweep_record(scene->sweep),   take_scene, prepare, carry,
+        measure, scene->exposure ? finalize : NULL};
 }
 
 int scene_pass(struct scene *scene, const struct sta_ordered_consumer *consumers, size_t count,

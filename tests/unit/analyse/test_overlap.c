@@ -121,12 +121,12 @@ static struct sta_document *make_request(const struct scene *scene, struct sta_a
     return request;
 }
 
-static struct sta_overlap_question question_of(const struct scene *scene, const struct sta_document *request)
+static struct sta_overlap_query query_of(const struct scene *scene, const struct sta_document *request)
 {
-    return (struct sta_overlap_question){.snapshot = scene->trace.snapshot,
-                                         .presets = scene->presets,
-                                         .trace_preset = "generic",
-                                         .request = request};
+    return (struct sta_overlap_query){.snapshot = scene->trace.snapshot,
+                                      .presets = scene->presets,
+                                      .trace_preset = "generic",
+                                      .request = request};
 }
 
 /* ---- the timeline of a unit */
@@ -322,13 +322,13 @@ Test(overlap, equals_a_timeline_of_microseconds)
             struct sta_overlap_result answer;
             struct sta_error err = STA_ERROR_INIT;
             struct sta_budget budget = {.workers = 1 + (unsigned)(seed % 3), .memory = 64 << 20};
-            struct sta_overlap_question question =
-                question_of(scene, make_request(scene, &arena, processes ? "process" : "host"));
+            struct sta_overlap_query query =
+                query_of(scene, make_request(scene, &arena, processes ? "process" : "host"));
             struct peers peers;
             peers_init(&peers, 2 + (unsigned)(seed % 3), scene->presets, scene->trace.snapshot);
             peers.status[1] = seed % 5 == 0 ? STA_EOUTDATED : STA_OK;
             budget.peers = seed % 4 == 0 ? NULL : &peers.calls;
-            cr_assert_eq(sta_overlap_run(&question, &budget, &answer, &err), 0, "%s", err.text);
+            cr_assert_eq(sta_overlap_run(&query, &budget, &answer, &err), 0, "%s", err.text);
             check_answer(scene, &answer, processes, seed);
             cr_assert_eq(peers.ended, peers.asked_count);
             shared += peers.asked_count;
@@ -395,8 +395,8 @@ Test(overlap, intervals_are_the_longest_intervals_in_which_a_condition_holds)
         make_scene(scene, seed);
         struct sta_document *request = make_request(scene, &arena, "host");
         add_text(&arena, request, "where", wheres[which].where);
-        struct sta_overlap_question question = question_of(scene, request);
-        cr_assert_eq(sta_overlap_intervals(&question, &budget, &table, &err), 0, "%s", err.text);
+        struct sta_overlap_query query = query_of(scene, request);
+        cr_assert_eq(sta_overlap_intervals(&query, &budget, &table, &err), 0, "%s", err.text);
         size_t row = 0;
         for (int h = 0; h < HOSTS; h++) {
             make_unit(scene, scene->hosts[h], 0, &unit);
@@ -433,12 +433,12 @@ static void make_late_units(struct scene *scene)
     scene->presets = load_built_in(NULL);
 }
 
-static void check_late_units(const struct sta_overlap_question *question)
+static void check_late_units(const struct sta_overlap_query *query)
 {
     struct sta_overlap_result answer;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = 3, .memory = 64 << 20};
-    cr_assert_eq(sta_overlap_run(question, &budget, &answer, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_overlap_run(query, &budget, &answer, &err), 0, "%s", err.text);
     cr_assert_eq(answer.per_scope.rows, EARLY_UNITS + ROUNDS);
     for (int s = 0; s < SETS; s++) {
         char column[16];
@@ -465,9 +465,9 @@ Test(overlap, units_that_only_one_worker_met_are_counted_once)
     for (int s = 0; s < SETS; s++)
         add_text(&arena, sets, names[s], "cat == \"ab\"");
     add_text(&arena, scope, NULL, "name");
-    struct sta_overlap_question question = question_of(scene, request);
+    struct sta_overlap_query query = query_of(scene, request);
     for (int i = 0; i < 300; i++)
-        check_late_units(&question);
+        check_late_units(&query);
     sta_arena_fini(&arena);
     end_scene(scene);
     free(scene);
@@ -485,8 +485,8 @@ Test(overlap, memory_that_does_not_suffice_is_said)
     sta_account_init(&account, 1000, "query_memory", NULL);
     struct sta_budget budget = {.workers = 1, .memory = 1000, .account = &account};
     make_scene(scene, 3);
-    struct sta_overlap_question question = question_of(scene, make_request(scene, &arena, "process"));
-    cr_assert_eq(sta_overlap_run(&question, &budget, &answer, &err), STA_ELIMIT);
+    struct sta_overlap_query query = query_of(scene, make_request(scene, &arena, "process"));
+    cr_assert_eq(sta_overlap_run(&query, &budget, &answer, &err), STA_ELIMIT);
     cr_assert_not_null(strstr(err.text, "query_memory"), "%s", err.text);
     sta_account_fini(&account);
     sta_arena_fini(&arena);

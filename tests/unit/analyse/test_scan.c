@@ -36,11 +36,11 @@ static struct sta_presets *load_presets(void)
     return presets;
 }
 
-/* A trace, the presets, and a question that a test goes on to change. */
+/* A trace, the presets, and a query that a test goes on to change. */
 struct asked {
     struct made_trace trace;
     struct sta_presets *presets;
-    struct sta_question question;
+    struct sta_view_query query;
     struct sta_budget budget;
     struct sta_table table;
     struct sta_facts facts;
@@ -53,7 +53,7 @@ static void ask_of(struct asked *asked, const struct made_event *events, size_t 
     *asked = (struct asked){.err = STA_ERROR_INIT};
     made_trace_init(&asked->trace, events, count, chunk_rows, workers);
     asked->presets = load_presets();
-    asked->question = (struct sta_question){
+    asked->query = (struct sta_view_query){
         .snapshot = asked->trace.snapshot, .presets = asked->presets, .preset = "dlio", .filters = true};
     asked->budget = (struct sta_budget){.workers = workers, .memory = (size_t)64 << 20};
 }
@@ -71,7 +71,7 @@ static void done(struct asked *asked)
 
 static int summary(struct asked *asked)
 {
-    return sta_summary_exact(&asked->question, &asked->budget, &asked->table, &asked->facts, &asked->err);
+    return sta_summary_exact(&asked->query, &asked->budget, &asked->table, &asked->facts, &asked->err);
 }
 
 static void must_summary(struct asked *asked)
@@ -141,7 +141,7 @@ Test(scan, facts_tell_of_the_whole_trace_and_of_what_the_preset_dropped)
 {
     struct asked asked;
     ask_of_rank(&asked);
-    asked.question.filter = "pid == 11";
+    asked.query.filter = "pid == 11";
     must_summary(&asked);
     cr_assert_eq(fact(&asked, "events"), STA_COUNT_OF(rank_events));
     cr_assert_float_eq(fact(&asked, "job_time"), 5.0, 1e-12);
@@ -152,7 +152,7 @@ Test(scan, facts_tell_of_the_whole_trace_and_of_what_the_preset_dropped)
     cr_assert_eq(fact(&asked, "filtered_by_function"), 1);
     cr_assert_eq(fact(&asked, "filtered"), 2);
     sta_table_fini(&asked.table);
-    asked.question.filters = false;
+    asked.query.filters = false;
     must_summary(&asked);
     cr_assert_eq(fact(&asked, "filtered"), 0);
     cr_assert_eq(of_layer(&asked, "reader", "count"), 1);
@@ -164,9 +164,9 @@ Test(scan, a_window_cuts_events_as_a_bin_does)
 {
     struct asked asked;
     ask_of_rank(&asked);
-    asked.question.has_from = asked.question.has_to = true;
-    asked.question.from = 2.0;
-    asked.question.to = 3.0;
+    asked.query.has_from = asked.query.has_to = true;
+    asked.query.from = 2.0;
+    asked.query.to = 3.0;
     must_summary(&asked);
     cr_assert_eq(of_layer(&asked, "reader_posix_lustre", "count"), 1);
     cr_assert_float_eq(of_layer(&asked, "reader_posix_lustre", "busy"), 1.0, 1e-12);
@@ -189,10 +189,10 @@ Test(scan, adjoining_windows_add_up_to_the_whole)
     struct asked asked;
     double parts[STA_COUNT_OF(columns)] = {0};
     ask_of_rank(&asked);
-    asked.question.has_from = asked.question.has_to = true;
+    asked.query.has_from = asked.query.has_to = true;
     for (size_t w = 0; w + 1 < STA_COUNT_OF(edges); w++) {
-        asked.question.from = edges[w];
-        asked.question.to = edges[w + 1];
+        asked.query.from = edges[w];
+        asked.query.to = edges[w + 1];
         must_summary(&asked);
         for (size_t c = 0; c < STA_COUNT_OF(columns); c++) {
             double value = of_layer(&asked, "reader_posix_lustre", columns[c]);
@@ -200,7 +200,7 @@ Test(scan, adjoining_windows_add_up_to_the_whole)
         }
         sta_table_fini(&asked.table);
     }
-    asked.question.has_from = asked.question.has_to = false;
+    asked.query.has_from = asked.query.has_to = false;
     must_summary(&asked);
     for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
         cr_assert_float_eq(parts[c], of_layer(&asked, "reader_posix_lustre", columns[c]), 1e-9, "%s",
@@ -213,7 +213,7 @@ Test(scan, a_filter_sees_the_refined_category)
 {
     struct asked asked;
     ask_of_rank(&asked);
-    asked.question.filter = "cat == \"posix_reader_lustre\" and size > 2000000";
+    asked.query.filter = "cat == \"posix_reader_lustre\" and size > 2000000";
     must_summary(&asked);
     cr_assert_eq(of_layer(&asked, "reader_posix_lustre", "count"), 1);
     cr_assert_eq(of_layer(&asked, "reader_posix_lustre", "size"), 3000000);
@@ -228,25 +228,25 @@ Test(scan, mistakes_name_the_parameter_and_the_position)
 {
     struct asked asked;
     ask_of_rank(&asked);
-    asked.question.filter = "pid == 11 and sise > 3";
+    asked.query.filter = "pid == 11 and sise > 3";
     cr_assert_eq(summary(&asked), STA_EINPUT);
     cr_assert_str_eq(asked.err.parameter, "/filter");
     cr_assert_eq(asked.err.position, 14);
-    asked.question.filter = NULL;
-    asked.question.preset = "dilo";
+    asked.query.filter = NULL;
+    asked.query.preset = "dilo";
     cr_assert_eq(summary(&asked), STA_EINPUT);
     cr_assert_str_eq(asked.err.parameter, "/preset");
     cr_assert_not_null(strstr(asked.err.text, "dlio"), "%s", asked.err.text);
-    asked.question.preset = "dlio";
-    asked.question.has_from = asked.question.has_to = true;
-    asked.question.from = 3;
-    asked.question.to = 1;
+    asked.query.preset = "dlio";
+    asked.query.has_from = asked.query.has_to = true;
+    asked.query.from = 3;
+    asked.query.to = 1;
     cr_assert_eq(summary(&asked), STA_EINPUT);
     cr_assert_str_eq(asked.err.parameter, "/to");
     done(&asked);
 }
 
-Test(scan, a_question_past_its_deadline_or_cancelled_ends)
+Test(scan, a_query_past_its_deadline_or_cancelled_ends)
 {
     struct asked asked;
     _Atomic bool cancel = true;
@@ -268,7 +268,7 @@ static int series(struct asked *asked, int64_t granularity_us, uint32_t max_poin
                                       .metric_count = STA_COUNT_OF(metrics),
                                       .granularity_us = granularity_us,
                                       .max_points = max_points};
-    return sta_timeseries_exact(&asked->question, &wanted, &asked->budget, &asked->table, &asked->facts,
+    return sta_timeseries_exact(&asked->query, &wanted, &asked->budget, &asked->table, &asked->facts,
                                 &asked->err);
 }
 
@@ -310,9 +310,9 @@ Test(scan, each_bin_of_the_window_is_a_row_and_untouched_ones_are_missing)
 {
     struct asked asked;
     ask_of_rank(&asked);
-    asked.question.has_from = asked.question.has_to = true;
-    asked.question.from = 2.5;
-    asked.question.to = 4.5;
+    asked.query.has_from = asked.query.has_to = true;
+    asked.query.from = 2.5;
+    asked.query.to = 4.5;
     cr_assert_eq(series(&asked, 1000000, 0), 0, "%s", asked.err.text);
     cr_assert_eq(asked.table.rows, 3);
     cr_assert_eq(cell(&asked.table, "time_range", 0), 2);
@@ -355,13 +355,13 @@ Test(scan, a_series_of_one_layer_has_plain_names_and_an_unknown_layer_is_a_mista
         .layers = layers, .layer_count = 1, .metrics = metrics, .metric_count = 1, .granularity_us = 1000000};
     ask_of_rank(&asked);
     cr_assert_eq(
-        sta_timeseries_exact(&asked.question, &wanted, &asked.budget, &asked.table, &asked.facts, &asked.err),
-        0, "%s", asked.err.text);
+        sta_timeseries_exact(&asked.query, &wanted, &asked.budget, &asked.table, &asked.facts, &asked.err), 0,
+        "%s", asked.err.text);
     cr_assert_eq(column_sum(&asked.table, "count"), 1);
     sta_table_fini(&asked.table);
     wanted.layers = unknown;
     cr_assert_eq(
-        sta_timeseries_exact(&asked.question, &wanted, &asked.budget, &asked.table, &asked.facts, &asked.err),
+        sta_timeseries_exact(&asked.query, &wanted, &asked.budget, &asked.table, &asked.facts, &asked.err),
         STA_EINPUT);
     cr_assert_str_eq(asked.err.parameter, "/layer");
     done(&asked);

@@ -54,12 +54,12 @@ void job_add_number(struct job *job, struct sta_document *object, const char *na
     sta_document_append(&job->memory, object, name, value);
 }
 
-struct sta_overlap_question job_question(struct job *job, const char *preset, struct sta_document **request)
+struct sta_overlap_query job_query(struct job *job, const char *preset, struct sta_document **request)
 {
     *request = sta_document_create(&job->memory, STA_DOCUMENT_OBJECT);
     job_add_text(job, *request, "preset", preset);
-    return (struct sta_overlap_question){.snapshot = job->trace.snapshot,
-                                         .presets = job->presets,
-                                         .trace_preset = preset,
-                                         .request = *request};
+    return (struct sta_overlap_query){.snapshot = job->trace.snapshot,
+                                      .presets = job->presets,
+                                      .trace_preset = preset,
+                                      .request = *request};
 }

@@ -21,8 +21,8 @@ void job_fini(struct job *job);
 /** The built-in presets and rules.  @own_folder: of further presets; NULL: none. */
 struct sta_presets *job_presets(const char *own_folder);
 
-/** A question about the job; its request may get more members. */
-struct sta_overlap_question job_question(struct job *job, const char *preset, struct sta_document **request);
+/** A query about the job; its request may get more members. */
+struct sta_overlap_query job_query(struct job *job, const char *preset, struct sta_document **request);
 void job_add_text(struct job *job, struct sta_document *object, const char *name, const char *text);
 void job_add_number(struct job *job, struct sta_document *object, const char *name, double number);
 

@@ -104,15 +104,15 @@ static void walk(const struct scene *scene, int64_t time[CAUSES + 1])
         }
 }
 
-static struct sta_overlap_question question_of(struct scene *scene, const char *preset,
-                                               struct sta_document **request)
+static struct sta_overlap_query query_of(struct scene *scene, const char *preset,
+                                         struct sta_document **request)
 {
-    struct sta_overlap_question question = job_question(&scene->job, preset, request);
+    struct sta_overlap_query query = job_query(&scene->job, preset, request);
     if (scene->window) {
         job_add_number(&scene->job, *request, "from", (double)scene->from / 1e6);
         job_add_number(&scene->job, *request, "to", (double)scene->to / 1e6);
     }
-    return question;
+    return query;
 }
 
 /* Rows of the whole target against those of its causes, which add up to the sums. */
@@ -175,8 +175,8 @@ Test(attribution, random_jobs_against_single_microseconds)
         const struct sta_budget budget = {.workers = 1 + (unsigned)(seed % 3), .memory = 64 << 20};
         int64_t time[CAUSES + 1];
         make_scene(scene, seed);
-        const struct sta_overlap_question question = question_of(scene, "dlio", &request);
-        cr_assert_eq(sta_run_open(&run, &question, &budget, &err), STA_OK, "%s", err.text);
+        const struct sta_overlap_query query = query_of(scene, "dlio", &request);
+        cr_assert_eq(sta_run_open(&run, &query, &budget, &err), STA_OK, "%s", err.text);
         cr_assert_eq(sta_phases_read(&run, &phases, &err), STA_OK, "%s", err.text);
         struct sta_attribution asked;
         struct sta_charged charged;
@@ -213,8 +213,8 @@ Test(attribution, idle_time_of_a_chain_without_training)
         struct sta_run run;
         struct sta_phases phases;
         make_scene(scene, seed);
-        const struct sta_overlap_question question = question_of(scene, "posix", &request);
-        cr_assert_eq(sta_run_open(&run, &question, &budget, &err), STA_OK, "%s", err.text);
+        const struct sta_overlap_query query = query_of(scene, "posix", &request);
+        cr_assert_eq(sta_run_open(&run, &query, &budget, &err), STA_OK, "%s", err.text);
         cr_assert_eq(sta_phases_read(&run, &phases, &err), STA_OK, "%s", err.text);
         expect_same_sums(&run, "io", &phases);
         sta_phases_fini(&phases);
@@ -239,11 +239,11 @@ Test(attribution, a_read_inside_of_a_reader)
     struct sta_error err = STA_ERROR_INIT;
     const struct sta_budget budget = {.workers = 2, .memory = 64 << 20};
     job_init(&job, events, STA_COUNT_OF(events), 1);
-    const struct sta_overlap_question question = job_question(&job, "dlio", &request);
+    const struct sta_overlap_query query = job_query(&job, "dlio", &request);
     struct sta_document *attribution = sta_document_create(&job.memory, STA_DOCUMENT_OBJECT);
     sta_document_append(&job.memory, request, "attribution", attribution);
     job_add_text(&job, attribution, "chain", "stall");
-    cr_assert_eq(sta_attribution_run(&question, &budget, &answer, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_attribution_run(&query, &budget, &answer, &err), STA_OK, "%s", err.text);
     const struct {
         const char *name;
         double us;
@@ -302,18 +302,18 @@ static void expect_layers(size_t layers, bool fit)
     job_init(&job, events, STA_COUNT_OF(events), 1);
     sta_presets_release(job.presets);
     job.presets = job_presets(folder);
-    struct sta_overlap_question question = job_question(&job, "many", &request);
+    struct sta_overlap_query query = job_query(&job, "many", &request);
     job_add_text(&job, request, "rule", "bottleneck");
-    cr_assert_eq(sta_findings_run(&question, &budget, &findings, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_findings_run(&query, &budget, &findings, &err), STA_OK, "%s", err.text);
     cr_assert_eq(findings.count, 1);
     cr_expect_eq(strstr(findings.items[0].text, "at most 14 layers, and preset many has") == NULL, fit, "%s",
                  findings.items[0].text);
     sta_findings_result_fini(&findings);
-    question = job_question(&job, "many", &request);
+    query = job_query(&job, "many", &request);
     struct sta_document *attribution = sta_document_create(&job.memory, STA_DOCUMENT_OBJECT);
     sta_document_append(&job.memory, request, "attribution", attribution);
     job_add_text(&job, attribution, "chain", "layers");
-    const int status = sta_attribution_run(&question, &budget, &answer, &err);
+    const int status = sta_attribution_run(&query, &budget, &answer, &err);
     cr_assert_eq(status, fit ? STA_OK : STA_EINPUT, "%s", err.text);
     if (fit)
         cr_assert_str_eq(answer.bottleneck, "l1");

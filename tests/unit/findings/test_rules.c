@@ -50,12 +50,12 @@ Test(rules, mistakes_have_a_pointer_and_a_sentence)
     struct job job;
     struct sta_document *request;
     make_job(&job);
-    const struct sta_overlap_question question = job_question(&job, "dlio", &request);
+    const struct sta_overlap_query query = job_query(&job, "dlio", &request);
     for (size_t i = 0; i < STA_COUNT_OF(mistakes); i++) {
         struct sta_findings_result answer;
         struct sta_error err = STA_ERROR_INIT;
         const char *yaml = mistakes[i].yaml;
-        const int status = sta_rule_preview(&question, yaml, strlen(yaml), &budget, &answer, &err);
+        const int status = sta_rule_preview(&query, yaml, strlen(yaml), &budget, &answer, &err);
         cr_expect_eq(status, STA_EINPUT, "%s: status %d", yaml, status);
         cr_expect_str_eq(err.parameter, mistakes[i].pointer, "%s: at %s: %s", yaml, err.parameter, err.text);
         cr_expect_neq(err.text[0], '\0', "%s", yaml);
@@ -67,10 +67,10 @@ Test(rules, mistakes_have_a_pointer_and_a_sentence)
 static double value_of(struct job *job, const char *yaml)
 {
     struct sta_document *request;
-    const struct sta_overlap_question question = job_question(job, "dlio", &request);
+    const struct sta_overlap_query query = job_query(job, "dlio", &request);
     struct sta_findings_result answer;
     struct sta_error err = STA_ERROR_INIT;
-    const int status = sta_rule_preview(&question, yaml, strlen(yaml), &budget, &answer, &err);
+    const int status = sta_rule_preview(&query, yaml, strlen(yaml), &budget, &answer, &err);
     cr_assert_eq(status, STA_OK, "%s: %s %s", yaml, err.parameter, err.text);
     cr_assert_eq(answer.count, 1);
     const double value = answer.items[0].value.missing ? NAN : answer.items[0].value.number * 1e6;
@@ -122,10 +122,10 @@ Test(rules, windows_that_no_trace_reaches)
         struct sta_document *request;
         struct sta_findings_result answer;
         struct sta_error err = STA_ERROR_INIT;
-        const struct sta_overlap_question question = job_question(&job, "dlio", &request);
+        const struct sta_overlap_query query = job_query(&job, "dlio", &request);
         job_add_number(&job, request, "from", windows[i][0]);
         job_add_number(&job, request, "to", windows[i][1]);
-        const int status = sta_findings_run(&question, &budget, &answer, &err);
+        const int status = sta_findings_run(&query, &budget, &answer, &err);
         cr_assert(status == STA_OK || status == STA_EINPUT, "window %zu: %d %s", i, status, err.text);
         if (status != STA_OK)
             continue;
@@ -143,13 +143,13 @@ Test(rules, one_rule_alone_finds_the_same)
     struct sta_findings_result all, one;
     struct sta_error err = STA_ERROR_INIT;
     make_job(&job);
-    struct sta_overlap_question question = job_question(&job, "dlio", &request);
-    cr_assert_eq(sta_findings_run(&question, &budget, &all, &err), STA_OK, "%s", err.text);
+    struct sta_overlap_query query = job_query(&job, "dlio", &request);
+    cr_assert_eq(sta_findings_run(&query, &budget, &all, &err), STA_OK, "%s", err.text);
     expect_counts(&all);
     for (size_t i = 0; i < all.count; i++) {
-        question = job_question(&job, "dlio", &request);
+        query = job_query(&job, "dlio", &request);
         job_add_text(&job, request, "rule", all.items[i].id);
-        cr_assert_eq(sta_findings_run(&question, &budget, &one, &err), STA_OK, "%s", err.text);
+        cr_assert_eq(sta_findings_run(&query, &budget, &one, &err), STA_OK, "%s", err.text);
         cr_assert_eq(one.count, 1);
         cr_assert_eq(one.items[0].severity, all.items[i].severity, "%s", all.items[i].id);
         cr_assert_str_eq(one.items[0].text, all.items[i].text);
@@ -195,13 +195,13 @@ Test(rules, with_little_memory_a_rule_says_the_same_or_that_it_was_refused)
     struct sta_error err = STA_ERROR_INIT;
     size_t refused = 0;
     make_job(&job);
-    const struct sta_overlap_question question = job_question(&job, "dlio", &request);
-    cr_assert_eq(sta_findings_run(&question, &budget, &all, &err), STA_OK, "%s", err.text);
+    const struct sta_overlap_query query = job_query(&job, "dlio", &request);
+    cr_assert_eq(sta_findings_run(&query, &budget, &all, &err), STA_OK, "%s", err.text);
     for (size_t limit = 1 << 14; limit <= 64 << 20; limit += limit / 4) {
         struct sta_account account;
         sta_account_init(&account, limit, "query_memory", NULL);
         const struct sta_budget tight = {.workers = 2, .memory = limit, .account = &account};
-        const int status = sta_findings_run(&question, &tight, &little, &err);
+        const int status = sta_findings_run(&query, &tight, &little, &err);
         if (status == STA_OK) {
             refused += check_against(&little, &all, limit);
             sta_findings_result_fini(&little);

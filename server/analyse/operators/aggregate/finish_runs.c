@@ -49,7 +49,7 @@ static int collect(struct sta_group_finish *finish, struct queue *queue, struct 
     if (rc != 0)
         return rc;
     sta_group_order_survey_texts(&finish->order);
-    return sta_group_order_settle(&finish->order, united, finish->budget, err);
+    return sta_group_order_finalize(&finish->order, united, finish->budget, err);
 }
 
 /* ---- merging */

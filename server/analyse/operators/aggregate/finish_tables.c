@@ -99,7 +99,7 @@ static int sort_all(struct pipeline *line, struct sta_error *err)
     free(line->ranges);
     if (rc != 0)
         return rc;
-    rc = sta_group_order_settle(&finish->order, united, finish->budget, err);
+    rc = sta_group_order_finalize(&finish->order, united, finish->budget, err);
     return rc != 0 ? rc : sta_tasks_run(finish->budget, line->table_count, sort_table, line, err);
 }
 

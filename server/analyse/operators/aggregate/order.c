@@ -89,8 +89,8 @@ void sta_group_order_survey_texts(struct sta_group_order *order)
         sta_ranks_mark_all(&order->list_ranks[l]);
 }
 
-int sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges,
-                           const struct sta_budget *budget, struct sta_error *err)
+int sta_group_order_finalize(struct sta_group_order *order, const struct sta_key_range *ranges,
+                             const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_shape *shape = order->shape;
     struct sta_key_range ranked[STA_MOST_KEY_FIELDS];
@@ -99,13 +99,13 @@ int sta_group_order_settle(struct sta_group_order *order, const struct sta_key_r
         ranked[k] = ranges[k];
         if (shape->key_texts[k] == NULL)
             continue;
-        rc = sta_ranks_settle(&order->key_ranks[k], budget, err);
+        rc = sta_ranks_finalize(&order->key_ranks[k], budget, err);
         uint32_t count = order->key_ranks[k].count;
         ranked[k] = (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
     }
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
         if (shape->lists[l].texts != NULL)
-            rc = sta_ranks_settle(&order->list_ranks[l], budget, err);
+            rc = sta_ranks_finalize(&order->list_ranks[l], budget, err);
     if (rc == 0)
         sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
     return rc;

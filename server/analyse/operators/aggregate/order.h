@@ -26,8 +26,8 @@ void sta_group_order_survey(struct sta_group_order *order, const struct sta_grou
 /** Notes all texts of all dictionaries. */
 void sta_group_order_survey_texts(struct sta_group_order *order);
 /** Ranks texts and lays out keys, by one thread; after that the order does not change. */
-STA_MUSTCHECK int sta_group_order_settle(struct sta_group_order *order, const struct sta_key_range *ranges,
-                                         const struct sta_budget *budget, struct sta_error *err);
+STA_MUSTCHECK int sta_group_order_finalize(struct sta_group_order *order, const struct sta_key_range *ranges,
+                                           const struct sta_budget *budget, struct sta_error *err);
 
 /** Words of keys in another layout as words of the order.  @keys: from.words each.  @words:
  * order->layout.words each. */

@@ -202,7 +202,7 @@ int sta_run_write_table(struct sta_group_table *table, const struct sta_budget *
     int rc = sta_group_order_init(&order, table->shape, err);
     if (rc == 0) {
         sta_group_order_survey(&order, table, ranges);
-        rc = sta_group_order_settle(&order, ranges, budget, err);
+        rc = sta_group_order_finalize(&order, ranges, budget, err);
     }
     if (rc != 0) {
         sta_group_order_fini(&order);

@@ -20,7 +20,7 @@ void sta_state_visit_texts(const struct sta_shape *shape, uint8_t *record,
 STA_MUSTCHECK int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte_sink *sink,
                                         struct sta_error *err);
 /** Unites a stream with what a worker has.  @texts: takes the texts of the stream; must live as long as the
- * shape.  Return: 0; STA_ECORRUPT: it is damaged, or another question's; STA_ENOSPC, STA_ECANCELLED, .. */
+ * shape.  Return: 0; STA_ECORRUPT: it is damaged, or another query's; STA_ENOSPC, STA_ECANCELLED, .. */
 STA_MUSTCHECK int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker *worker,
                                        struct sta_group_limits *limits, struct sta_dictionary *texts,
                                        const struct sta_budget *budget, const struct sta_byte_source *source,

@@ -260,7 +260,7 @@ static int get_group(struct reading *reading, struct sta_error *err)
 
 /* ---- all of it */
 
-/* The questions must be the same; see put_head of state_write.c. */
+/* The queries must be the same; see put_head of state_write.c. */
 static int get_head(struct reading *reading)
 {
     struct sta_frame_reader *reader = &reading->reader;
@@ -280,7 +280,7 @@ static int get_head(struct reading *reading)
         same = sta_frame_get_u32(reader) == primitive->first_argument && same;
         same = sta_frame_get_u64(reader) == sta_bits_of(primitive->quantile) && same;
     }
-    return same ? reader->status : sta_frame_refuse(reader, "it is that of another question");
+    return same ? reader->status : sta_frame_refuse(reader, "it is that of another query");
 }
 
 static void init_buffers(struct reading *reading)

@@ -187,7 +187,7 @@ static struct sta_group_table *table_at(struct sta_group_worker *worker, size_t 
 }
 
 /* Ranks of all texts, and a layout for all keys. */
-static int settle(struct sta_group_finish *finish, struct sta_error *err)
+static int finalize(struct sta_group_finish *finish, struct sta_error *err)
 {
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     bool runs = false;
@@ -205,7 +205,7 @@ static int settle(struct sta_group_finish *finish, struct sta_error *err)
     }
     if (rc == 0 && runs)
         sta_group_order_survey_texts(&finish->order);
-    return rc == 0 ? sta_group_order_settle(&finish->order, united, finish->budget, err) : rc;
+    return rc == 0 ? sta_group_order_finalize(&finish->order, united, finish->budget, err) : rc;
 }
 
 static int put_worker(struct writing *writing, struct sta_group_worker *worker, struct sta_error *err)
@@ -224,7 +224,7 @@ int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte
     static const uint8_t end = 0;
     struct writing *writing = sta_alloc(sizeof *writing);
     uint64_t rows = 0;
-    int rc = settle(finish, err);
+    int rc = finalize(finish, err);
     writing->shape = finish->shape;
     writing->budget = finish->budget;
     writing->order = &finish->order;

@@ -103,11 +103,11 @@ static int make_memory(struct sta_group_worker *worker, struct sta_group_limits 
 {
     if (limits->spill_folder != NULL)
         return sta_group_worker_spill(worker, limits->spill_folder, err);
-    return sta_fail(
-        err, STA_ELIMIT,
-        "memory for groups would take more than %.0f MiB; one question may hold %.0f MiB for them "
-        "(setting query_memory); narrow it by from and to, or by a filter",
-        (double)bytes * limits->workers / 1048576, (double)limits->memory * limits->workers / 1048576);
+    return sta_fail(err, STA_ELIMIT,
+                    "memory for groups would take more than %.0f MiB; one query may hold %.0f MiB for them "
+                    "(setting query_memory); narrow it by from and to, or by a filter",
+                    (double)bytes * limits->workers / 1048576,
+                    (double)limits->memory * limits->workers / 1048576);
 }
 
 int sta_group_worker_make_space(struct sta_group_worker *worker, struct sta_group_limits *limits,

@@ -198,7 +198,7 @@ enum step { PREPARE, CARRY, MEASURE, SETTLE };
 static sta_ordered_step step_of(const struct sta_ordered_consumer *consumer, enum step step)
 {
     const sta_ordered_step steps[] = {consumer->prepare, consumer->carry, consumer->measure,
-                                      consumer->settle};
+                                      consumer->finalize};
     return steps[step];
 }
 
@@ -303,7 +303,7 @@ static int pass_init(struct pass *pass, struct sta_error *err)
     pass->placings = sta_alloc_array(workers, sizeof *pass->placings);
     pass->gatherings = sta_alloc_array(workers * consumers, sizeof *pass->gatherings);
     for (size_t c = 0; c < consumers; c++)
-        pass->settles |= spec->consumers[c].settle != NULL;
+        pass->settles |= spec->consumers[c].finalize != NULL;
     int rc = sta_slice_plan_init(&pass->plan, spec->row_groups, spec->row_group_count, spec->slice_rows,
                                  pass->budget, err);
     if (rc != 0)

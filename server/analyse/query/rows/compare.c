@@ -25,7 +25,7 @@ struct cell {
 struct comparison {
     const struct sta_plan *plan;
     const struct sta_materialized *sorted;
-    const struct sta_column_info *told; /* of the result */
+    const struct sta_column_info *info; /* of the result */
     size_t columns;
     const char *const *labels;
     size_t label_count;
@@ -132,8 +132,8 @@ static void put_compared(struct comparison *c, size_t run)
         const struct cell *x = c->there[run] ? &own[column] : &nothing;
         const struct cell *b = c->there[compare->baseline] ? &base[column] : &nothing;
         put(c, c->columns + 3 * i, *b);
-        put(c, c->columns + 3 * i + 1, delta_of(c->told[column].type, x, b));
-        put(c, c->columns + 3 * i + 2, ratio_of(c->told[column].type, x, b));
+        put(c, c->columns + 3 * i + 1, delta_of(c->info[column].type, x, b));
+        put(c, c->columns + 3 * i + 2, ratio_of(c->info[column].type, x, b));
     }
 }
 
@@ -180,7 +180,7 @@ static int take_row(struct comparison *c, const struct sta_vector *vectors, uint
     for (size_t i = 0; i < compare->key_count; i++) {
         uint32_t column = compare->keys[i];
         struct cell cell = cell_at(&vectors[column], row);
-        same = same && same_cell(c->told[column].type, &keys[column], &cell);
+        same = same && same_cell(c->info[column].type, &keys[column], &cell);
     }
     if (!same) {
         rc = close_combination(c, keys, err);
@@ -277,7 +277,7 @@ int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *
 {
     struct comparison c = {.plan = plan, .labels = labels, .label_count = label_count};
     struct sta_materialized *sorted;
-    c.told = sta_materialized_columns(result, &c.columns);
+    c.info = sta_materialized_columns(result, &c.columns);
     int rc = sort_by_keys(&plan->compare, result, c.columns, context, &sorted, err);
     if (rc != 0)
         return rc;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/layers/classify.h"
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "common/memory.h"
 
 /* ---- one schema */
@@ -144,7 +144,7 @@ static int bind_traces(struct sta_events *events, const struct sta_query *query,
                        bool filters, struct sta_error *err)
 {
     const struct sta_preset *preset = NULL;
-    int rc = name != NULL ? sta_question_preset(events->presets, name, &preset, err) : 0;
+    int rc = name != NULL ? sta_view_query_preset(events->presets, name, &preset, err) : 0;
     for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
         rc = bind_trace(events, &query->traces[i], preset, filters, have_nanoseconds(query), err);
     for (size_t i = 0; rc == 0 && i < query->trace_count; i++)

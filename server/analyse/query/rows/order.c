@@ -36,7 +36,7 @@ struct sorting {
     struct sta_sorter *sorter;
     struct recorder { /* by worker */
         struct sta_materialized_batch *batch;
-        struct sta_sort_packer *packer;
+        struct sta_sort_encoder *encoder;
         struct sta_vector *vectors;
         int64_t *numbers;
         uint64_t *records;
@@ -87,7 +87,7 @@ static int rank_column(struct sorting *sorting, size_t key, uint32_t column, str
     if (rc != 0)
         return rc;
     sta_ranks_mark_all(&sorting->ranks[key]);
-    return sta_ranks_settle(&sorting->ranks[key], sorting->context->budget, err);
+    return sta_ranks_finalize(&sorting->ranks[key], sorting->context->budget, err);
 }
 
 static int lay_out(struct sorting *sorting, struct sta_error *err)
@@ -131,7 +131,7 @@ static struct recorder *recorder_of(struct sorting *sorting, unsigned worker)
     if (recorder->records != NULL)
         return recorder;
     recorder->batch = sta_materialized_batch_create(sorting->materialized);
-    recorder->packer = sta_sort_packer_create(&sorting->layout);
+    recorder->encoder = sta_sort_encoder_create(&sorting->layout);
     recorder->vectors = sta_alloc_array(sorting->layout.count, sizeof *recorder->vectors);
     recorder->numbers = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->numbers);
     recorder->records = sta_alloc_array(STA_VECTOR_ROWS, sorting->words * sizeof(uint64_t));
@@ -141,7 +141,7 @@ static struct recorder *recorder_of(struct sorting *sorting, unsigned worker)
 static void recorder_fini(struct recorder *recorder)
 {
     sta_materialized_batch_destroy(recorder->batch);
-    sta_sort_packer_destroy(recorder->packer);
+    sta_sort_encoder_destroy(recorder->encoder);
     free(recorder->vectors);
     free(recorder->numbers);
     free(recorder->records);
@@ -177,7 +177,7 @@ static int record_batch(void *context, unsigned worker, size_t number, struct st
     recorder->vectors[sorting->by_count] =
         (struct sta_vector){.type = STA_TYPE_INT, .integers = recorder->numbers};
     if (rc == 0)
-        rc = sta_sort_pack(recorder->packer, recorder->vectors, NULL, 0, rows, recorder->records,
+        rc = sta_sort_pack(recorder->encoder, recorder->vectors, NULL, 0, rows, recorder->records,
                            sorting->words, err);
     for (uint32_t i = 0; rc == 0 && sorting->travels && i < sorting->columns; i++) {
         rc = sta_materialized_batch_get(recorder->batch, i, &vector, err);

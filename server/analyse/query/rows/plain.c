@@ -57,7 +57,7 @@ static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct
         rc = sta_ranks_init(&plain->ranks[i], plain->texts[i], err);
         if (rc == 0) {
             sta_ranks_mark_all(&plain->ranks[i]);
-            rc = sta_ranks_settle(&plain->ranks[i], context->budget, err);
+            rc = sta_ranks_finalize(&plain->ranks[i], context->budget, err);
         }
         keys[i].ranks = &plain->ranks[i];
     }

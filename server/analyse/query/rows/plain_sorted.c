@@ -24,7 +24,7 @@ struct recording {
     const struct sta_stripe *stripe; /* NULL: all parts */
     struct sta_top top;
     struct recorder { /* by worker */
-        struct sta_sort_packer *packer;
+        struct sta_sort_encoder *encoder;
         struct sta_top_local *top;
         struct sta_vector *vectors;
         uint64_t *records;
@@ -39,7 +39,7 @@ static struct recorder *recorder_of(struct recording *recording, unsigned worker
     const struct sta_plain *plain = recording->reader->plain;
     if (recorder->records != NULL)
         return recorder;
-    recorder->packer = sta_sort_packer_create(&plain->layout);
+    recorder->encoder = sta_sort_encoder_create(&plain->layout);
     recorder->top = sta_top_local_create(&recording->top);
     recorder->vectors = sta_alloc_array(plain->layout.count, sizeof *recorder->vectors);
     recorder->records = sta_alloc_array(TILE, plain->layout.words * sizeof(uint64_t));
@@ -52,7 +52,7 @@ static struct recorder *recorder_of(struct recording *recording, unsigned worker
 
 static void recorder_fini(struct recorder *recorder)
 {
-    sta_sort_packer_destroy(recorder->packer);
+    sta_sort_encoder_destroy(recorder->encoder);
     sta_top_local_destroy(recorder->top);
     free(recorder->vectors);
     free(recorder->records);
@@ -130,7 +130,7 @@ static int record_part(void *self, unsigned worker, struct sta_pipeline_state *s
     for (uint32_t first = 0; rc == 0 && first < state->count; first += TILE) {
         const uint32_t *rows = state->selected != NULL ? state->selected + first : NULL;
         uint32_t count = STA_MIN(state->count - first, TILE);
-        rc = sta_sort_pack(recorder->packer, recorder->vectors, rows, first, count, recorder->records,
+        rc = sta_sort_pack(recorder->encoder, recorder->vectors, rows, first, count, recorder->records,
                            plain->layout.words, err);
         if (rc != 0)
             break;

@@ -1,4 +1,4 @@
-/* Queries that several ranks work on: the question as bytes, and the work on a stripe of it. */
+/* Queries that several ranks work on: the query as bytes, and the work on a stripe of it. */
 #include "analyse/query/rows/share.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "analyse/sources/shared.h"
 #include "common/memory.h"
 
-/* ---- the question as bytes */
+/* ---- the query as bytes */
 
 static void put_query(struct sta_buffer *out, const struct sta_query *query)
 {
@@ -46,13 +46,12 @@ struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
     const bool finds_edges = stage->kind == STA_PLAN_HISTOGRAM && stage->histogram.edges == NULL;
     if (peers == NULL || pipeline->events == NULL || finds_edges || !is_worth_it(pipeline, peers))
         return NULL;
-    struct sta_buffer question;
-    sta_buffer_init(&question);
-    sta_put_u32(&question, STA_SHARED_GROUPS);
-    put_query(&question, context->query);
-    struct sta_shared *shared =
-        question.failed ? NULL : peers->ask(peers->context, &question, context->budget);
-    sta_buffer_fini(&question);
+    struct sta_buffer message;
+    sta_buffer_init(&message);
+    sta_put_u32(&message, STA_SHARED_GROUPS);
+    put_query(&message, context->query);
+    struct sta_shared *shared = message.failed ? NULL : peers->ask(peers->context, &message, context->budget);
+    sta_buffer_fini(&message);
     return shared;
 }
 
@@ -68,18 +67,18 @@ struct sta_shared *sta_share_rows(const struct sta_pipeline *pipeline, const str
                                   const struct sta_rows_wanted *wanted, const struct sta_budget *budget)
 {
     const struct sta_peers *peers = budget->peers;
-    struct sta_buffer question;
+    struct sta_buffer message;
     if (peers == NULL || query->size == 0 || query->failed)
         return NULL;
-    sta_buffer_init(&question);
-    sta_put_u32(&question, STA_SHARED_ROWS);
-    sta_put_u64(&question, wanted->most);
-    sta_put_varint(&question, wanted->after != NULL ? wanted->words : 0);
+    sta_buffer_init(&message);
+    sta_put_u32(&message, STA_SHARED_ROWS);
+    sta_put_u64(&message, wanted->most);
+    sta_put_varint(&message, wanted->after != NULL ? wanted->words : 0);
     for (size_t i = 0; wanted->after != NULL && i < wanted->words; i++)
-        sta_put_u64(&question, wanted->after[i]);
-    sta_put(&question, query->data, query->size);
-    struct sta_shared *shared = question.failed ? NULL : peers->ask(peers->context, &question, budget);
-    sta_buffer_fini(&question);
+        sta_put_u64(&message, wanted->after[i]);
+    sta_put(&message, query->data, query->size);
+    struct sta_shared *shared = message.failed ? NULL : peers->ask(peers->context, &message, budget);
+    sta_buffer_fini(&message);
     return shared;
 }
 
@@ -148,8 +147,8 @@ static int open_trace(const struct sta_share_host *host, struct sta_cursor *in, 
     return STA_OK;
 }
 
-static int read_question(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
-                         struct sta_error *err)
+static int read_query(const struct sta_share_host *host, struct sta_cursor *in, struct work *work,
+                      struct sta_error *err)
 {
     int status = host->find_presets(host->context, sta_get_u64(in), &work->query.presets, err);
     const uint64_t count = sta_get_varint(in);
@@ -203,12 +202,12 @@ static int run(const struct work *work, const struct sta_rows_wanted *wanted, co
     return status;
 }
 
-int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *question,
+int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *message,
                           const struct sta_stripe *stripe, const struct sta_budget *budget,
                           struct sta_buffer *state, struct sta_error *err)
 {
     struct work work = {.query = {.trace_count = 0}};
-    int status = read_question(host, question, &work, err);
+    int status = read_query(host, message, &work, err);
     if (status == STA_OK)
         status = run(&work, NULL, stripe, budget, state, err);
     work_fini(&work);
@@ -217,18 +216,18 @@ int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *
 
 #define MOST_WORDS 64 /* of a record: more than all keys of a query can take is not read */
 
-int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *question,
+int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *message,
                         const struct sta_stripe *stripe, const struct sta_budget *budget,
                         struct sta_buffer *state, struct sta_error *err)
 {
     struct work work = {.query = {.trace_count = 0}};
-    struct sta_rows_wanted wanted = {.most = sta_get_u64(question)};
+    struct sta_rows_wanted wanted = {.most = sta_get_u64(message)};
     uint64_t after[MOST_WORDS];
-    wanted.words = (size_t)sta_shared_get_index(question, MOST_WORDS + 1);
+    wanted.words = (size_t)sta_shared_get_index(message, MOST_WORDS + 1);
     for (size_t i = 0; i < wanted.words; i++)
-        after[i] = sta_get_u64(question);
+        after[i] = sta_get_u64(message);
     wanted.after = wanted.words > 0 ? after : NULL;
-    int status = question->failed ? sta_shared_fail(err) : read_question(host, question, &work, err);
+    int status = message->failed ? sta_shared_fail(err) : read_query(host, message, &work, err);
     if (status == STA_OK)
         status = run(&work, &wanted, stripe, budget, state, err);
     work_fini(&work);

@@ -41,10 +41,10 @@ struct sta_shared *sta_share_rows(const struct sta_pipeline *pipeline, const str
 /** Reads a state that a rank has sent.  @state: borrowed */
 struct sta_byte_source sta_share_source(struct sta_cursor *state);
 /** sta_share_work of a query. */
-STA_MUSTCHECK int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *question,
+STA_MUSTCHECK int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *query,
                                         const struct sta_stripe *stripe, const struct sta_budget *budget,
                                         struct sta_buffer *state, struct sta_error *err);
-STA_MUSTCHECK int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *question,
+STA_MUSTCHECK int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *query,
                                       const struct sta_stripe *stripe, const struct sta_budget *budget,
                                       struct sta_buffer *state, struct sta_error *err);
 

@@ -351,7 +351,7 @@ static int begin_work(const struct sta_plan *plan, struct sta_events *events,
         last++;
     *pipeline = (struct sta_pipeline){.stages = NULL};
     if ((plan->stages[last].kind == STA_PLAN_ROWS) != rows)
-        return sta_fail(err, STA_EINPUT, "nothing of this question is shared");
+        return sta_fail(err, STA_EINPUT, "nothing of this query is shared");
     return sta_pipeline_init(pipeline, events, NULL, plan->stages, last + 1, context, err);
 }
 

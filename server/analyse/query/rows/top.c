@@ -81,7 +81,7 @@ void sta_top_fini(struct sta_top *top)
 /* ---- rows */
 
 struct sta_top_local {
-    struct sta_sort_packer *packer; /* of the first key */
+    struct sta_sort_encoder *encoder; /* of the first key */
     uint64_t *bound;
     uint64_t *records; /* of first keys */
     struct sta_column_tests tests;
@@ -90,7 +90,7 @@ struct sta_top_local {
 struct sta_top_local *sta_top_local_create(const struct sta_top *top)
 {
     struct sta_top_local *local = sta_alloc(sizeof *local);
-    local->packer = sta_sort_packer_create(&top->first);
+    local->encoder = sta_sort_encoder_create(&top->first);
     local->bound = sta_alloc_array(top->plain->layout.words, sizeof *local->bound);
     local->records = sta_alloc_array(STA_VECTOR_ROWS, top->first.words * sizeof *local->records);
     return local;
@@ -101,7 +101,7 @@ void sta_top_local_destroy(struct sta_top_local *local)
     if (local == NULL)
         return;
     sta_column_tests_fini(&local->tests);
-    sta_sort_packer_destroy(local->packer);
+    sta_sort_encoder_destroy(local->encoder);
     free(local->bound);
     free(local->records);
     free(local);
@@ -190,7 +190,7 @@ int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struc
         sta_pipeline_state_keep(state, kept, keep_integers(top, key, state, least[0], most[0], kept));
         return STA_OK;
     }
-    int rc = sta_sort_pack(local->packer, key, state->selected, 0, state->count, local->records, words, err);
+    int rc = sta_sort_pack(local->encoder, key, state->selected, 0, state->count, local->records, words, err);
     for (uint32_t i = 0; rc == 0 && i < state->count; i++) {
         const uint64_t *record = local->records + (size_t)i * words;
         kept[count] = state->selected != NULL ? state->selected[i] : i;

@@ -137,12 +137,12 @@ static void list_columns(struct describing *describing, const struct sta_table *
             sta_table_copy_row(describing->table, row, known, row);
 }
 
-int sta_columns_describe(const struct sta_columns_question *question, const struct sta_table *known,
+int sta_columns_describe(const struct sta_columns_query *query, const struct sta_table *known,
                          const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
     struct describing describing = {.table = table, .budget = budget};
     struct sta_columns *all;
-    int status = sta_schema_bind(question, &all, err);
+    int status = sta_schema_bind(query, &all, err);
     if (status != STA_OK)
         return status;
     const size_t count = sta_columns_schema(all)->count;

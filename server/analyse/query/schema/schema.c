@@ -1,7 +1,7 @@
 /* Passes over a trace that tally columns. */
 #include "analyse/query/schema/schema.h"
 
-#include "analyse/views/question.h"
+#include "analyse/views/bound_query.h"
 #include "analyse/sources/scan.h"
 #include "common/memory.h"
 
@@ -65,14 +65,14 @@ int sta_tally_columns(const struct sta_columns *all, const uint32_t *columns, si
     return rc;
 }
 
-int sta_schema_bind(const struct sta_columns_question *question, struct sta_columns **columns,
+int sta_schema_bind(const struct sta_columns_query *query, struct sta_columns **columns,
                     struct sta_error *err)
 {
-    struct sta_columns_options options = {.presets = question->presets, .trace = question->label};
-    if (question->preset != NULL) {
-        int status = sta_question_preset(question->presets, question->preset, &options.preset, err);
+    struct sta_columns_options options = {.presets = query->presets, .trace = query->label};
+    if (query->preset != NULL) {
+        int status = sta_view_query_preset(query->presets, query->preset, &options.preset, err);
         if (status != STA_OK)
             return status;
     }
-    return sta_columns_create(question->snapshot, &options, columns, err);
+    return sta_columns_create(query->snapshot, &options, columns, err);
 }

@@ -20,8 +20,8 @@ STA_MUSTCHECK int sta_tally_columns(const struct sta_columns *all, const uint32_
                                     size_t most, const struct sta_tally_output *output,
                                     const struct sta_budget *budget, struct sta_error *err);
 
-/** Binds the columns of a question: STA_EINPUT (/preset) for one that is not there. */
-STA_MUSTCHECK int sta_schema_bind(const struct sta_columns_question *question, struct sta_columns **columns,
+/** Binds the columns of a query: STA_EINPUT (/preset) for one that is not there. */
+STA_MUSTCHECK int sta_schema_bind(const struct sta_columns_query *query, struct sta_columns **columns,
                                   struct sta_error *err);
 
 #endif

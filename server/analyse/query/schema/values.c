@@ -107,12 +107,12 @@ static int check_countable(const struct sta_schema_column *column, struct sta_er
                     column->name);
 }
 
-int sta_column_values(const struct sta_columns_question *question, const char *column, const char *prefix,
+int sta_column_values(const struct sta_columns_query *query, const char *column, const char *prefix,
                       size_t most, const struct sta_budget *budget, struct sta_table *table,
                       struct sta_error *err)
 {
     struct sta_columns *all;
-    int status = sta_schema_bind(question, &all, err);
+    int status = sta_schema_bind(query, &all, err);
     if (status != STA_OK)
         return status;
     const struct sta_schema *schema = sta_columns_schema(all);

@@ -134,18 +134,18 @@ struct sta_presets *scene_presets(void)
     return presets;
 }
 
-struct sta_question scene_question(const struct scene *scene, struct sta_snapshot *snapshot,
-                                   const struct sta_presets *presets)
+struct sta_view_query scene_query(const struct scene *scene, struct sta_snapshot *snapshot,
+                                  const struct sta_presets *presets)
 {
-    return (struct sta_question){.snapshot = snapshot,
-                                 .presets = presets,
-                                 .preset = "scene",
-                                 .filters = scene->filters,
-                                 .has_from = scene->has_window,
-                                 .has_to = scene->has_window,
-                                 .from = (double)scene->from / 1e6,
-                                 .to = scene->has_window ? (double)scene->to / 1e6 : 0,
-                                 .filter = scene->has_filter ? "pid != 3" : NULL};
+    return (struct sta_view_query){.snapshot = snapshot,
+                                   .presets = presets,
+                                   .preset = "scene",
+                                   .filters = scene->filters,
+                                   .has_from = scene->has_window,
+                                   .has_to = scene->has_window,
+                                   .from = (double)scene->from / 1e6,
+                                   .to = scene->has_window ? (double)scene->to / 1e6 : 0,
+                                   .filter = scene->has_filter ? "pid != 3" : NULL};
 }
 
 /* ---- what an event means */

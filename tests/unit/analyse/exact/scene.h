@@ -25,7 +25,7 @@ struct scene {
     size_t count;
     int64_t parents[SCENE_PROCESSES]; /* pid of each pid's parent; NOTHING: none */
     uint64_t random;
-    /* the question */
+    /* the query */
     int64_t from, to, g;
     bool has_window, has_filter, filters;
 };
@@ -37,8 +37,8 @@ void scene_shuffle(struct scene *scene);
 void scene_store(const struct scene *scene, struct made_trace *trace, uint32_t chunk_rows, unsigned workers);
 /** Loads the built-in presets and "scene". */
 struct sta_presets *scene_presets(void);
-struct sta_question scene_question(const struct scene *scene, struct sta_snapshot *snapshot,
-                                   const struct sta_presets *presets);
+struct sta_view_query scene_query(const struct scene *scene, struct sta_snapshot *snapshot,
+                                  const struct sta_presets *presets);
 
 extern const char *const scene_layers[SCENE_LAYERS];
 

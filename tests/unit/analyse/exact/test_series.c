@@ -67,13 +67,13 @@ static const char *const metrics[] = {"count",
                                       "read_size",
                                       "close_busy"};
 
-static struct sta_table ask(const struct sta_question *question, const struct sta_series *series,
-                            struct sta_facts *facts)
+static struct sta_table request(const struct sta_view_query *query, const struct sta_series *series,
+                                struct sta_facts *facts)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = 2, .memory = (size_t)1 << 28};
     struct sta_table table;
-    cr_assert_eq(sta_timeseries_exact(question, series, &budget, &table, facts, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_timeseries_exact(query, series, &budget, &table, facts, &err), 0, "%s", err.text);
     return table;
 }
 
@@ -126,13 +126,13 @@ Test(exact_series, from_the_base_they_are_what_a_scan_gives)
         scene->has_filter = false;
         scene->filters = true;
         scene_store(scene, &trace, 24, 2);
-        struct sta_question question = scene_question(scene, trace.snapshot, presets);
+        struct sta_view_query query = scene_query(scene, trace.snapshot, presets);
         for (int i = 0; i < 4; i++) {
             struct sta_facts facts[2];
             struct sta_series series = series_of(scene, &base);
-            struct sta_table from_base = ask(&question, &series, &facts[0]);
+            struct sta_table from_base = request(&query, &series, &facts[0]);
             series.base = NULL;
-            struct sta_table scanned = ask(&question, &series, &facts[1]);
+            struct sta_table scanned = request(&query, &series, &facts[1]);
             assert_same(&from_base, &scanned, seed);
             assert_same_facts(&facts[0], &facts[1], seed);
             sta_table_fini(&from_base);
@@ -159,10 +159,10 @@ Test(exact_series, a_damaged_base_is_no_crash_and_is_made_again_when_it_is_gone)
     scene->has_filter = scene->has_window = false;
     scene->filters = true;
     scene_store(scene, &trace, 24, 1);
-    struct sta_question question = scene_question(scene, trace.snapshot, presets);
+    struct sta_view_query query = scene_query(scene, trace.snapshot, presets);
     struct sta_series series = {
         .metrics = metrics, .metric_count = STA_COUNT_OF(metrics), .granularity_us = 7, .base = &base};
-    struct sta_table whole = ask(&question, &series, &facts);
+    struct sta_table whole = request(&query, &series, &facts);
     for (uint64_t i = 0; i < 400; i++) {
         size_t which = scene_below(scene, (uint32_t)cache.count);
         size_t at = scene_below(scene, (uint32_t)cache.sizes[which]);
@@ -172,11 +172,11 @@ Test(exact_series, a_damaged_base_is_no_crash_and_is_made_again_when_it_is_gone)
             cache.bytes[which][at % 20] ^= (char)(1 + scene_below(scene, 255));
         else
             continue;
-        struct sta_table again = ask(&question, &series, &facts);
+        struct sta_table again = request(&query, &series, &facts);
         sta_table_fini(&again);
         cache_fini(&cache);
         cache = (struct cache){0};
-        again = ask(&question, &series, &facts);
+        again = request(&query, &series, &facts);
         assert_same(&whole, &again, i);
         sta_table_fini(&again);
     }
@@ -197,11 +197,11 @@ Test(exact_series, the_number_of_points_picks_round_bins)
     scene_make(scene, 9);
     scene->has_filter = scene->has_window = false;
     scene_store(scene, &trace, 24, 1);
-    struct sta_question question = scene_question(scene, trace.snapshot, presets);
+    struct sta_view_query query = scene_query(scene, trace.snapshot, presets);
     static const uint32_t points[] = {1, 7, 50, 240, 1000};
     for (size_t i = 0; i < STA_COUNT_OF(points); i++) {
         struct sta_series series = {.metrics = one, .metric_count = 1, .max_points = points[i]};
-        struct sta_table table = ask(&question, &series, &facts);
+        struct sta_table table = request(&query, &series, &facts);
         cr_assert_leq(table.rows, points[i]);
         cr_assert(points[i] < 240 ? table.rows * 3 > points[i] || points[i] == 1 : table.rows > 100,
                   "%zu rows of %u", table.rows, points[i]);

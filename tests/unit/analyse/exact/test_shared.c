@@ -17,19 +17,18 @@ struct answer {
     struct sta_facts facts;
 };
 
-static struct answer ask(const struct scene *scene, const struct made_trace *trace,
-                         const struct sta_presets *presets, const char *by, const struct sta_peers *peers)
+static struct answer request(const struct scene *scene, const struct made_trace *trace,
+                             const struct sta_presets *presets, const char *by, const struct sta_peers *peers)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct answer answer;
     struct sta_budget budget = {.workers = 3, .memory = (size_t)1 << 28, .peers = peers};
-    struct sta_question common = scene_question(scene, trace->snapshot, presets);
-    struct sta_view_question question = {.common = &common,
-                                         .table = by != NULL ? STA_VIEW_FLAT : STA_VIEW_SUMMARY,
-                                         .by = by,
-                                         .granularity_us = scene->g};
-    cr_assert_eq(sta_exact_view(&question, 7, &budget, &answer.table, &answer.facts, &err), 0, "%s",
-                 err.text);
+    struct sta_view_query common = scene_query(scene, trace->snapshot, presets);
+    struct sta_table_query query = {.common = &common,
+                                    .table = by != NULL ? STA_VIEW_FLAT : STA_VIEW_SUMMARY,
+                                    .by = by,
+                                    .granularity_us = scene->g};
+    cr_assert_eq(sta_exact_view(&query, 7, &budget, &answer.table, &answer.facts, &err), 0, "%s", err.text);
     return answer;
 }
 
@@ -73,8 +72,8 @@ Test(exact_shared, tables_are_those_of_one)
         scene_store(scene, &trace, SCENE_EVENTS / 8, 8);
         peers_init(&peers, 2 + (unsigned)(seed % 3), presets, trace.snapshot);
         peers.status[1 + seed % (PEERS - 1)] = seed % 4 == 0 ? STA_EOUTDATED : STA_OK;
-        struct answer alone = ask(scene, &trace, presets, by, NULL);
-        struct answer together = ask(scene, &trace, presets, by, &peers.calls);
+        struct answer alone = request(scene, &trace, presets, by, NULL);
+        struct answer together = request(scene, &trace, presets, by, &peers.calls);
         assert_same(&alone, &together, seed, by);
         cr_assert_eq(peers.ended, peers.asked_count);
         shared += peers.asked_count;
@@ -88,7 +87,7 @@ Test(exact_shared, tables_are_those_of_one)
     sta_presets_release(presets);
 }
 
-Test(exact_shared, bytes_that_are_no_question_are_refused)
+Test(exact_shared, bytes_that_are_no_query_are_refused)
 {
     struct sta_presets *presets = scene_presets();
     struct scene *scene = sta_alloc(sizeof *scene);
@@ -98,9 +97,9 @@ Test(exact_shared, bytes_that_are_no_question_are_refused)
     scene_make(scene, 31 * 9);
     scene_store(scene, &trace, SCENE_EVENTS / 8, 8);
     peers_init(&peers, 2, presets, trace.snapshot);
-    struct answer answer = ask(scene, &trace, presets, "func_name", &peers.calls);
+    struct answer answer = request(scene, &trace, presets, "func_name", &peers.calls);
     cr_assert_eq(peers.asked_count, 1);
-    for (size_t size = 40; size < peers.question.size; size++) { /* behind fingerprint and trace */
+    for (size_t size = 40; size < peers.query.size; size++) { /* behind fingerprint and trace */
         struct sta_buffer state = {0};
         struct sta_error err = STA_ERROR_INIT;
         int status = peers_work(&peers, size, 1, &budget, &state, &err);

@@ -54,20 +54,20 @@ static double value_at(const struct sta_table *table, const char *name, size_t r
     return column->type == STA_TYPE_INT ? (double)column->integers[row] : column->numbers[row];
 }
 
-static struct sta_table ask(const struct scene *scene, const struct made_trace *trace,
-                            const struct sta_presets *presets, const char *by, unsigned workers,
-                            size_t slice_rows)
+static struct sta_table request(const struct scene *scene, const struct made_trace *trace,
+                                const struct sta_presets *presets, const char *by, unsigned workers,
+                                size_t slice_rows)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = workers, .memory = (size_t)1 << 28};
-    struct sta_question common = scene_question(scene, trace->snapshot, presets);
-    struct sta_view_question question = {.common = &common,
-                                         .table = by != NULL ? STA_VIEW_FLAT : STA_VIEW_SUMMARY,
-                                         .by = by,
-                                         .granularity_us = scene->g};
+    struct sta_view_query common = scene_query(scene, trace->snapshot, presets);
+    struct sta_table_query query = {.common = &common,
+                                    .table = by != NULL ? STA_VIEW_FLAT : STA_VIEW_SUMMARY,
+                                    .by = by,
+                                    .granularity_us = scene->g};
     struct sta_table table;
     struct sta_facts facts;
-    cr_assert_eq(sta_exact_view(&question, slice_rows, &budget, &table, &facts, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_exact_view(&query, slice_rows, &budget, &table, &facts, &err), 0, "%s", err.text);
     return table;
 }
 
@@ -144,8 +144,8 @@ static void check_view(const struct scene *scene, const struct made_trace *trace
                                .entities = sta_snapshot_entities(trace->snapshot),
                                .by = by,
                                .key = ""};
-    struct sta_table summary = ask(scene, trace, presets, NULL, 1, 7);
-    struct sta_table table = ask(scene, trace, presets, by, 1 + (unsigned)(seed % 3), 1 + seed % 50);
+    struct sta_table summary = request(scene, trace, presets, NULL, 1, 7);
+    struct sta_table table = request(scene, trace, presets, by, 1 + (unsigned)(seed % 3), 1 + seed % 50);
     char key[64];
     for (size_t row = 0; row < (by != NULL ? table.rows : 1); row++) {
         if (by != NULL)
@@ -214,11 +214,12 @@ Test(exact, nothing_changes_with_threads_slices_row_groups_and_files)
         const char *by = seed % 11 == 0 ? NULL : views[seed % STA_COUNT_OF(views)];
         scene_make(scene, seed * 1000);
         scene_store(scene, &first, SCENE_EVENTS, 1);
-        struct sta_table one = ask(scene, &first, presets, by, 1, 0);
+        struct sta_table one = request(scene, &first, presets, by, 1, 0);
         scene_shuffle(scene);
         scene_store(scene, &second, 1 + (uint32_t)(seed % 30), 3);
         for (unsigned workers = 1; workers <= 4; workers++) {
-            struct sta_table other = ask(scene, &second, presets, by, workers, 1 + scene_below(scene, 40));
+            struct sta_table other =
+                request(scene, &second, presets, by, workers, 1 + scene_below(scene, 40));
             assert_same(&one, &other, by, seed);
             sta_table_fini(&other);
         }
@@ -279,9 +280,9 @@ Test(exact, rows_add_up_and_unions_are_ordered)
         struct made_trace trace;
         scene_make(scene, seed * 31);
         scene_store(scene, &trace, 24, 2);
-        struct sta_table summary = ask(scene, &trace, presets, NULL, 2, 5);
+        struct sta_table summary = request(scene, &trace, presets, NULL, 2, 5);
         for (size_t v = 0; v < STA_COUNT_OF(views); v++) {
-            struct sta_table table = ask(scene, &trace, presets, views[v], 2, 9);
+            struct sta_table table = request(scene, &trace, presets, views[v], 2, 9);
             for (size_t row = 0; row < table.rows; row++)
                 for (int l = 0; l < SCENE_LAYERS; l++)
                     check_place_laws(&table, scene_layers[l], row, seed);
@@ -299,18 +300,18 @@ Test(exact, rows_add_up_and_unions_are_ordered)
 
 /* ---- limits and mistakes */
 
-static int fails(const struct sta_view_question *question, size_t memory, struct sta_error *err)
+static int fails(const struct sta_table_query *query, size_t memory, struct sta_error *err)
 {
     struct sta_budget budget = {.workers = 1, .memory = memory};
     struct sta_table table;
     struct sta_facts facts;
-    int rc = sta_view_exact(question, &budget, &table, &facts, err);
+    int rc = sta_view_exact(query, &budget, &table, &facts, err);
     if (rc == 0)
         sta_table_fini(&table);
     return rc;
 }
 
-Test(exact, more_memory_than_a_question_may_hold_is_a_limit_that_names_the_setting)
+Test(exact, more_memory_than_a_query_may_hold_is_a_limit_that_names_the_setting)
 {
     struct sta_presets *presets = scene_presets();
     struct scene *scene = sta_alloc(sizeof *scene);
@@ -318,11 +319,11 @@ Test(exact, more_memory_than_a_question_may_hold_is_a_limit_that_names_the_setti
     struct sta_error err = STA_ERROR_INIT;
     scene_make(scene, 5);
     scene_store(scene, &trace, 24, 1);
-    struct sta_question common = scene_question(scene, trace.snapshot, presets);
+    struct sta_view_query common = scene_query(scene, trace.snapshot, presets);
     for (size_t v = 0; v < STA_COUNT_OF(views); v++) {
-        struct sta_view_question question = {
+        struct sta_table_query query = {
             .common = &common, .table = STA_VIEW_FLAT, .by = views[v], .granularity_us = 1};
-        cr_assert_eq(fails(&question, 1000, &err), STA_ELIMIT, "%s", views[v]);
+        cr_assert_eq(fails(&query, 1000, &err), STA_ELIMIT, "%s", views[v]);
         cr_assert_not_null(strstr(err.text, "query_memory"), "%s", err.text);
     }
     made_trace_fini(&trace);
@@ -331,14 +332,14 @@ Test(exact, more_memory_than_a_question_may_hold_is_a_limit_that_names_the_setti
 }
 
 /* Asks within an account of so many bytes.  What is charged is given back in any case. */
-static int asked_within(const struct sta_view_question *question, size_t limit, struct sta_error *err)
+static int asked_within(const struct sta_table_query *query, size_t limit, struct sta_error *err)
 {
     struct sta_account account;
     struct sta_table table;
     struct sta_facts facts;
     sta_account_init(&account, limit, "query_memory", NULL);
     struct sta_budget budget = {.workers = 2, .memory = (size_t)1 << 28, .account = &account};
-    int rc = sta_view_exact(question, &budget, &table, &facts, err);
+    int rc = sta_view_exact(query, &budget, &table, &facts, err);
     if (rc == 0)
         sta_table_fini(&table);
     sta_account_fini(&account); /* aborts when something is left */
@@ -352,14 +353,14 @@ Test(exact, memory_that_is_refused_at_any_place_is_a_limit_and_contributions_not
     struct made_trace trace;
     scene_make(scene, 7);
     scene_store(scene, &trace, 24, 1);
-    struct sta_question common = scene_question(scene, trace.snapshot, presets);
+    struct sta_view_query common = scene_query(scene, trace.snapshot, presets);
     for (size_t v = 0; v < STA_COUNT_OF(views); v++) {
-        struct sta_view_question question = {
+        struct sta_table_query query = {
             .common = &common, .table = STA_VIEW_FLAT, .by = views[v], .granularity_us = 1000};
         int rc = STA_ELIMIT;
         for (size_t limit = 500; rc != 0; limit += limit / 8) {
             struct sta_error err = STA_ERROR_INIT;
-            rc = asked_within(&question, limit, &err);
+            rc = asked_within(&query, limit, &err);
             cr_assert(rc == 0 || rc == STA_ELIMIT, "%s within %zu bytes: %d %s", views[v], limit, rc,
                       err.text);
             cr_assert(rc == 0 || strstr(err.text, "query_memory") != NULL, "%s", err.text);
@@ -379,17 +380,17 @@ Test(exact, mistakes_name_what_there_is)
     struct sta_error err = STA_ERROR_INIT;
     scene_make(scene, 6);
     scene_store(scene, &trace, 24, 1);
-    struct sta_question common = scene_question(scene, trace.snapshot, presets);
-    struct sta_view_question question = {
+    struct sta_view_query common = scene_query(scene, trace.snapshot, presets);
+    struct sta_table_query query = {
         .common = &common, .table = STA_VIEW_LAYER, .layer = "nope", .by = "process", .granularity_us = 1};
-    cr_assert_eq(fails(&question, 1 << 28, &err), STA_EINPUT);
+    cr_assert_eq(fails(&query, 1 << 28, &err), STA_EINPUT);
     cr_assert(strstr(err.text, "reader") != NULL && strcmp(err.parameter, "/layer") == 0, "%s", err.text);
-    question.layer = "io";
-    question.by = "colour";
-    cr_assert_eq(fails(&question, 1 << 28, &err), STA_EINPUT);
+    query.layer = "io";
+    query.by = "colour";
+    cr_assert_eq(fails(&query, 1 << 28, &err), STA_EINPUT);
     cr_assert(strstr(err.text, "last") != NULL && strcmp(err.parameter, "/by") == 0, "%s", err.text);
-    question.table = STA_VIEW_HLM;
-    cr_assert_eq(fails(&question, 1 << 28, &err), STA_EINPUT);
+    query.table = STA_VIEW_HLM;
+    cr_assert_eq(fails(&query, 1 << 28, &err), STA_EINPUT);
     cr_assert(strstr(err.text, "compatible") != NULL, "%s", err.text);
     made_trace_fini(&trace);
     free(scene);

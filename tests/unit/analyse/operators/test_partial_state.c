@@ -1,4 +1,4 @@
-/* What leaves the process: states that are damaged, cut off or another question's are refused, and so is a
+/* What leaves the process: states that are damaged, cut off or another query's are refused, and so is a
  * spill file that was written over. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ Test(partial_state, frames_in_another_order_are_refused)
     model_fini(&model);
 }
 
-Test(partial_state, that_of_another_question_is_refused)
+Test(partial_state, that_of_another_query_is_refused)
 {
     struct model model;
     struct sta_buffer bytes;
@@ -96,7 +96,7 @@ Test(partial_state, that_of_another_question_is_refused)
     model.key_count++;
     model.primitives[0].aggregate = STA_AGGREGATE_COUNT;
     cr_expect_eq(read_state(&model, bytes.data, bytes.size, &err), STA_ECORRUPT);
-    cr_expect(strstr(err.text, "another question") != NULL, "%s", err.text);
+    cr_expect(strstr(err.text, "another query") != NULL, "%s", err.text);
     sta_buffer_fini(&bytes);
     model_fini(&model);
 }

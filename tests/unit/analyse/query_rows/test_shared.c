@@ -1,4 +1,4 @@
-/* A question whose stripes others work on: the answer is that of one who does all, also when some of them
+/* A query whose stripes others work on: the answer is that of one who does all, also when some of them
  * cannot. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -100,12 +100,12 @@ Test(query_shared, an_end_is_an_end_for_all)
     fixture_fini(&fixture);
 }
 
-Test(query_shared, bytes_that_are_no_question_are_refused)
+Test(query_shared, bytes_that_are_no_query_are_refused)
 {
     struct fixture fixture;
     fixture_init(&fixture);
     char *rows = asked_rows(&fixture.asked, requests[0]);
-    for (size_t size = 0; size < fixture.peers.question.size; size++) {
+    for (size_t size = 0; size < fixture.peers.query.size; size++) {
         struct sta_buffer state = {0};
         struct sta_error err = STA_ERROR_INIT;
         if (size >= 4 && size < 40) /* within what the test's own calls look at: fingerprint and trace */

@@ -27,7 +27,7 @@ static struct sta_result *find(struct sta_result_cache *kept, const char *key, s
     cr_assert_eq(sta_result_cache_claim(kept, key, strlen(key), &patient, &result, &claim, &err), STA_OK);
     if (claim != NULL) {
         result = make_result(rows);
-        sta_result_cache_settle(claim, result);
+        sta_result_cache_resolve(claim, result);
     }
     return result;
 }
@@ -58,7 +58,7 @@ Test(result_cache, what_is_kept_is_found_without_a_claim)
     cr_expect_null(sta_result_cache_find(kept, "a", 1));
     cr_assert_eq(sta_result_cache_claim(kept, "a", 1, &patient, &none, &claim, &err), STA_OK);
     cr_expect_null(sta_result_cache_find(kept, "a", 1));
-    sta_result_cache_settle(claim, made);
+    sta_result_cache_resolve(claim, made);
     a = sta_result_cache_find(kept, "a", 1);
     cr_expect_eq(a, made);
     cr_expect_null(sta_result_cache_find(kept, "b", 1));
@@ -105,7 +105,7 @@ static void ask(void *context)
     guest->claimed = claim != NULL;
     if (claim != NULL) {
         guest->result = make_result(1);
-        sta_result_cache_settle(claim, guest->result);
+        sta_result_cache_resolve(claim, guest->result);
     }
 }
 
@@ -127,7 +127,7 @@ Test(result_cache, those_who_wait_get_what_the_first_computes)
     uv_thread_join(&threads[3]);
     cr_expect_eq(guests[3].status, STA_ECANCELLED);
     result = make_result(7);
-    sta_result_cache_settle(claim, result);
+    sta_result_cache_resolve(claim, result);
     for (unsigned i = 0; i < 3; i++) {
         uv_thread_join(&threads[i]);
         cr_expect(guests[i].status == STA_OK && guests[i].result == result && !guests[i].claimed);
@@ -151,7 +151,7 @@ Test(result_cache, after_a_failure_one_of_those_who_wait_tries_anew)
         cr_assert_eq(uv_thread_create(&threads[i], ask, &guests[i]), 0);
     }
     usleep(50000);
-    sta_result_cache_settle(claim, NULL);
+    sta_result_cache_resolve(claim, NULL);
     unsigned claims = 0;
     for (unsigned i = 0; i < 3; i++) {
         uv_thread_join(&threads[i]);
@@ -172,7 +172,7 @@ Test(result_cache, a_trace_that_goes_meanwhile_keeps_nothing)
     cr_assert_eq(sta_result_cache_claim(kept, "q 0123", 6, &patient, &result, &claim, &err), STA_OK);
     sta_result_cache_forget(kept, "0123");
     result = make_result(7);
-    sta_result_cache_settle(claim, result);
+    sta_result_cache_resolve(claim, result);
     cr_expect_eq(sta_result_cache_figures(kept).entries, 0);
     sta_result_release(result);
     sta_result_cache_destroy(kept);

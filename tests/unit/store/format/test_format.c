@@ -67,7 +67,7 @@ Test(format, the_store_of_format_1_reads_as_it_was_written)
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
     sample_check(&sample, snapshot, NULL);
     sta_snapshot_release(snapshot);
-    cr_assert_eq(sta_store_recall(scratch.store, NULL, 0, "name", &bytes, &size, &err), STA_OK, "%s",
+    cr_assert_eq(sta_store_get_kept(scratch.store, NULL, 0, "name", &bytes, &size, &err), STA_OK, "%s",
                  err.text);
     cr_assert(size == 5 && memcmp(bytes, "value", 5) == 0);
     free(bytes);

@@ -182,17 +182,18 @@ static void keep_and_recall(struct scratch_store *scratch, const char *trace, ui
     struct sta_error err = STA_ERROR_INIT;
     char *bytes;
     size_t size;
-    cr_assert_eq(sta_store_recall(scratch->store, trace, version, "a/b", &bytes, &size, &err), STA_ENOTFOUND);
-    cr_assert_eq(sta_store_keep(scratch->store, trace, version, "a/b", "one", 3, &err), STA_OK, "%s",
+    cr_assert_eq(sta_store_get_kept(scratch->store, trace, version, "a/b", &bytes, &size, &err),
+                 STA_ENOTFOUND);
+    cr_assert_eq(sta_store_put_kept(scratch->store, trace, version, "a/b", "one", 3, &err), STA_OK, "%s",
                  err.text);
-    cr_assert_eq(sta_store_keep(scratch->store, trace, version, "a/b", "x\0y", 3, &err), STA_OK);
-    cr_assert_eq(sta_store_keep(scratch->store, trace, version, "", NULL, 0, &err), STA_OK);
+    cr_assert_eq(sta_store_put_kept(scratch->store, trace, version, "a/b", "x\0y", 3, &err), STA_OK);
+    cr_assert_eq(sta_store_put_kept(scratch->store, trace, version, "", NULL, 0, &err), STA_OK);
     cr_assert_eq(scratch_reopen(scratch), 0);
-    cr_assert_eq(sta_store_recall(scratch->store, trace, version, "a/b", &bytes, &size, &err), STA_OK, "%s",
+    cr_assert_eq(sta_store_get_kept(scratch->store, trace, version, "a/b", &bytes, &size, &err), STA_OK, "%s",
                  err.text);
     cr_assert(size == 3 && memcmp(bytes, "x\0y", 3) == 0);
     free(bytes);
-    cr_assert_eq(sta_store_recall(scratch->store, trace, version, "", &bytes, &size, &err), STA_OK);
+    cr_assert_eq(sta_store_get_kept(scratch->store, trace, version, "", &bytes, &size, &err), STA_OK);
     cr_assert_eq(size, 0);
     free(bytes);
 }
@@ -213,10 +214,11 @@ Test(catalogue, values_are_kept_with_a_version_or_the_store)
     keep_and_recall(&scratch, scratch.trace, version);
     keep_and_recall(&scratch, NULL, 0);
     scratch_publish(&scratch, &sample, 1, 64 << 20);
-    cr_assert_eq(sta_store_recall(scratch.store, scratch.trace, version, "a/b", &bytes, &size, &err),
+    cr_assert_eq(sta_store_get_kept(scratch.store, scratch.trace, version, "a/b", &bytes, &size, &err),
                  STA_ENOTFOUND);
-    cr_assert_eq(sta_store_keep(scratch.store, scratch.trace, version, "late", "x", 1, &err), STA_ENOTFOUND);
-    cr_assert_eq(sta_store_recall(scratch.store, NULL, 0, "a/b", &bytes, &size, &err), STA_OK);
+    cr_assert_eq(sta_store_put_kept(scratch.store, scratch.trace, version, "late", "x", 1, &err),
+                 STA_ENOTFOUND);
+    cr_assert_eq(sta_store_get_kept(scratch.store, NULL, 0, "a/b", &bytes, &size, &err), STA_OK);
     free(bytes);
     scratch_close(&scratch);
     sample_fini(&sample);

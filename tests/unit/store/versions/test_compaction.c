@@ -229,12 +229,12 @@ Test(compaction, carries_kept_values_over)
     struct sta_snapshot *base = scratch_snapshot(&scratch);
     uint64_t version = sta_snapshot_info(base)->version;
     sta_snapshot_release(base);
-    cr_assert_eq(sta_store_keep(scratch.store, scratch.trace, version, "it", "value", 5, &err), STA_OK);
+    cr_assert_eq(sta_store_put_kept(scratch.store, scratch.trace, version, "it", "value", 5, &err), STA_OK);
     cr_assert(compact(&scratch, false));
     base = scratch_snapshot(&scratch);
     version = sta_snapshot_info(base)->version;
     sta_snapshot_release(base);
-    cr_assert_eq(sta_store_recall(scratch.store, scratch.trace, version, "it", &bytes, &size, &err), STA_OK,
+    cr_assert_eq(sta_store_get_kept(scratch.store, scratch.trace, version, "it", &bytes, &size, &err), STA_OK,
                  "%s", err.text);
     cr_assert(size == 5 && memcmp(bytes, "value", 5) == 0);
     free(bytes);

@@ -98,7 +98,7 @@ static void refresh(const char *folder, const char *trace, const struct sample *
     sample_write(sample, writer, 1, second);
     if (sta_writer_publish(writer, &err) != STA_OK)
         _exit(3);
-    if (sta_store_keep(store, NULL, 0, "name", "value", 5, &err) != STA_OK)
+    if (sta_store_put_kept(store, NULL, 0, "name", "value", 5, &err) != STA_OK)
         _exit(4);
     _exit(0);
 }

@@ -122,7 +122,7 @@ static void open_and_keep(struct living *living, const char *id)
         return;
     }
     status =
-        sta_store_keep(living->store, id, sta_snapshot_info(snapshot)->version, "name", "value", 5, &err);
+        sta_store_put_kept(living->store, id, sta_snapshot_info(snapshot)->version, "name", "value", 5, &err);
     cr_assert(status == STA_OK || status == STA_ENOTFOUND, "%s", err.text);
     sta_snapshot_release(snapshot);
 }

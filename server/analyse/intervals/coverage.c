@@ -1,5 +1,5 @@
 /* Intervals over bins of time. */
-#include "analyse/intervals/cover.h"
+#include "analyse/intervals/coverage.h"
 
 #include <stdbool.h>
 
@@ -33,26 +33,26 @@ static void add_run(int64_t *differences, const struct sta_bins *bins, int64_t l
     differences[high + 1]--;
 }
 
-void sta_cover_add(struct sta_cover *cover, const struct sta_bins *bins, int64_t ts, int64_t te)
+void sta_coverage_add(struct sta_coverage *coverage, const struct sta_bins *bins, int64_t ts, int64_t te)
 {
     struct farthest_end farthest_end = farthest_end_of(bins, ts, te);
     if (farthest_end.low == farthest_end.high) {
         if (is_inside(bins, farthest_end.low))
-            cover->parts[farthest_end.low] += te - ts;
+            coverage->parts[farthest_end.low] += te - ts;
         return;
     }
     if (is_inside(bins, farthest_end.low))
-        cover->parts[farthest_end.low] += (bins->first + farthest_end.low + 1) * bins->g - ts;
+        coverage->parts[farthest_end.low] += (bins->first + farthest_end.low + 1) * bins->g - ts;
     if (is_inside(bins, farthest_end.high))
-        cover->parts[farthest_end.high] += te - (bins->first + farthest_end.high) * bins->g;
-    add_run(cover->inside, bins, farthest_end.low + 1, farthest_end.high - 1);
+        coverage->parts[farthest_end.high] += te - (bins->first + farthest_end.high) * bins->g;
+    add_run(coverage->inside, bins, farthest_end.low + 1, farthest_end.high - 1);
 }
 
-void sta_cover_finish(struct sta_cover *cover, const struct sta_bins *bins)
+void sta_coverage_finish(struct sta_coverage *coverage, const struct sta_bins *bins)
 {
     int64_t whole = 0;
     for (size_t b = 0; b < bins->count; b++) {
-        whole += cover->inside[b];
-        cover->parts[b] += whole * bins->g;
+        whole += coverage->inside[b];
+        coverage->parts[b] += whole * bins->g;
     }
 }

@@ -1,11 +1,11 @@
 /* Layers by name, widths of bins. */
-#include "analyse/exact/asked.h"
+#include "analyse/exact/parameters.h"
 
 #include <string.h>
 
 #include "common/buffer.h"
 
-int sta_exact_layer(const struct sta_bound_question *bound, const char *name, uint32_t *layer,
+int sta_exact_layer(const struct sta_bound_query *bound, const char *name, uint32_t *layer,
                     struct sta_error *err)
 {
     const struct sta_preset *preset = bound->preset;
@@ -25,7 +25,7 @@ int sta_exact_layer(const struct sta_bound_question *bound, const char *name, ui
     return sta_at(err, "/layer", -1);
 }
 
-int sta_exact_granularity(const struct sta_bound_question *bound, int64_t granularity_us, int64_t *ticks,
+int sta_exact_granularity(const struct sta_bound_query *bound, int64_t granularity_us, int64_t *ticks,
                           struct sta_error *err)
 {
     const int64_t most = STA_TIME_LIMIT / 1000;

@@ -1,13 +1,13 @@
-/* Binding a question: everything that can be wrong with it is found here, before a row is read. */
-#include "analyse/views/question.h"
+/* Binding a query: everything that can be wrong with it is found here, before a row is read. */
+#include "analyse/views/bound_query.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "common/buffer.h"
 
-int sta_question_preset(const struct sta_presets *presets, const char *name, const struct sta_preset **preset,
-                        struct sta_error *err)
+int sta_view_query_preset(const struct sta_presets *presets, const char *name,
+                          const struct sta_preset **preset, struct sta_error *err)
 {
     *preset = sta_presets_find(presets, name);
     if (*preset != NULL)
@@ -29,69 +29,69 @@ int64_t sta_ticks(double seconds, int64_t ticks_per_us)
     return (int64_t)(ticks > most ? most : ticks < -most ? -most : ticks);
 }
 
-static int read_window(struct sta_bound_question *bound, struct sta_error *err)
+static int read_window(struct sta_bound_query *bound, struct sta_error *err)
 {
-    const struct sta_question *question = bound->question;
+    const struct sta_view_query *query = bound->query;
     bound->from = INT64_MIN;
     bound->to = INT64_MAX;
-    if (question->has_from && isnan(question->from)) {
+    if (query->has_from && isnan(query->from)) {
         sta_fail(err, STA_EINPUT, "expected a number of seconds");
         return sta_at(err, "/from", -1);
     }
-    if (question->has_to && isnan(question->to)) {
+    if (query->has_to && isnan(query->to)) {
         sta_fail(err, STA_EINPUT, "expected a number of seconds");
         return sta_at(err, "/to", -1);
     }
-    if (question->has_from)
-        bound->from = sta_ticks(question->from, bound->ticks_per_us);
-    if (question->has_to)
-        bound->to = sta_ticks(question->to, bound->ticks_per_us);
+    if (query->has_from)
+        bound->from = sta_ticks(query->from, bound->ticks_per_us);
+    if (query->has_to)
+        bound->to = sta_ticks(query->to, bound->ticks_per_us);
     if (bound->to >= bound->from)
         return 0;
-    sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", question->to, question->from);
+    sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", query->to, query->from);
     return sta_at(err, "/to", -1);
 }
 
-static int read_filter(struct sta_bound_question *bound, struct sta_error *err)
+static int read_filter(struct sta_bound_query *bound, struct sta_error *err)
 {
-    const char *text = bound->question->filter;
+    const char *text = bound->query->filter;
     if (text == NULL)
         return 0;
     int rc = sta_condition_parse(text, strlen(text), sta_columns_schema(bound->columns), &bound->filter, err);
     return rc == 0 ? 0 : sta_at(err, "/filter", err->position);
 }
 
-int sta_question_bind(struct sta_bound_question *bound, const struct sta_question *question,
-                      struct sta_error *err)
+int sta_view_query_bind(struct sta_bound_query *bound, const struct sta_view_query *query,
+                        struct sta_error *err)
 {
-    *bound = (struct sta_bound_question){.question = question};
-    bound->ticks_per_us = sta_snapshot_info(question->snapshot)->ticks_per_us;
-    int rc = sta_question_preset(question->presets, question->preset, &bound->preset, err);
+    *bound = (struct sta_bound_query){.query = query};
+    bound->ticks_per_us = sta_snapshot_info(query->snapshot)->ticks_per_us;
+    int rc = sta_view_query_preset(query->presets, query->preset, &bound->preset, err);
     if (rc == 0)
         rc = read_window(bound, err);
     if (rc != 0)
         return rc;
-    struct sta_columns_options options = {.presets = question->presets, .preset = bound->preset};
-    rc = sta_columns_create(question->snapshot, &options, &bound->columns, err);
+    struct sta_columns_options options = {.presets = query->presets, .preset = bound->preset};
+    rc = sta_columns_create(query->snapshot, &options, &bound->columns, err);
     if (rc == 0)
         rc = read_filter(bound, err);
     if (rc == 0)
-        rc = sta_classes_create(bound->columns, bound->preset, question->filters, &bound->classes, err);
+        rc = sta_classes_create(bound->columns, bound->preset, query->filters, &bound->classes, err);
     if (rc == 0)
         bound->preset = sta_classes_preset(bound->classes);
     return rc;
 }
 
-void sta_question_release(struct sta_bound_question *bound)
+void sta_bound_query_release(struct sta_bound_query *bound)
 {
     sta_classes_destroy(bound->classes);
     if (bound->filter != NULL)
         sta_expression_destroy(bound->filter);
     sta_columns_destroy(bound->columns);
-    *bound = (struct sta_bound_question){0};
+    *bound = (struct sta_bound_query){0};
 }
 
-struct sta_scan sta_question_scan(const struct sta_bound_question *bound)
+struct sta_scan sta_bound_query_scan(const struct sta_bound_query *bound)
 {
     return (struct sta_scan){.columns = bound->columns,
                              .classes = bound->classes,

@@ -1,9 +1,9 @@
-/* cover.h - how long each bin of time is covered.
+/* coverage.h - how long each bin of time is covered.
  *
  * An interval over many bins costs as much as one over two: bins that are covered whole are kept as
  * differences. */
-#ifndef STA_ANALYSE_INTERVALS_COVER_H
-#define STA_ANALYSE_INTERVALS_COVER_H
+#ifndef STA_ANALYSE_INTERVALS_COVERAGE_H
+#define STA_ANALYSE_INTERVALS_COVERAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,14 +15,14 @@ struct sta_bins {
     size_t count;
 };
 
-struct sta_cover {
+struct sta_coverage {
     int64_t *parts;  /* by bin: covered ticks of bins that are covered in part */
     int64_t *inside; /* by bin, one more: change in the number of times that a bin is covered whole */
 };
 
 /** Adds [ts, te), ts < te, as far as it lies in the bins. */
-void sta_cover_add(struct sta_cover *cover, const struct sta_bins *bins, int64_t ts, int64_t te);
+void sta_coverage_add(struct sta_coverage *coverage, const struct sta_bins *bins, int64_t ts, int64_t te);
 /** After all have been added: turns parts into the covered ticks of each bin. */
-void sta_cover_finish(struct sta_cover *cover, const struct sta_bins *bins);
+void sta_coverage_finish(struct sta_coverage *coverage, const struct sta_bins *bins);
 
 #endif

@@ -1,6 +1,6 @@
-/* Rank 0: questions that all ranks work on.
+/* Rank 0: queries that all ranks work on.
  *
- * A question is sent as time left, memory, and the bytes that the analysis made of it; what comes back from
+ * A query is sent as time left, memory, and the bytes that the analysis made of it; what comes back from
  * each rank is a status and, when that is 0, the state of its stripe. */
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +36,13 @@ static struct sta_shared *shared_create(struct sta_cluster *cluster)
     struct sta_shared *shared = sta_alloc(sizeof *shared);
     shared->cluster = cluster;
     shared->states = sta_alloc_array(sta_cluster_size(cluster), sizeof(struct sta_message *));
-    sta_task_begin(cluster, &cluster->questions, &shared->task, 0);
-    cluster->times.questions++;
+    sta_task_begin(cluster, &cluster->queries, &shared->task, 0);
+    cluster->times.queries++;
     return shared;
 }
 
-struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *question,
-                                     const struct sta_budget *budget)
+struct sta_shared *sta_queries_ask(void *context, const struct sta_buffer *query,
+                                   const struct sta_budget *budget)
 {
     struct sta_cluster *cluster = context;
     struct sta_buffer bytes;
@@ -52,20 +52,20 @@ struct sta_shared *sta_questions_ask(void *context, const struct sta_buffer *que
                         : budget->deadline_ns > now ? budget->deadline_ns - now
                                                     : 1);
     sta_put_u64(&bytes, budget->memory);
-    sta_put(&bytes, question->data, question->size);
+    sta_put(&bytes, query->data, query->size);
     struct sta_shared *shared = shared_create(cluster);
-    const bool sent = send_to_all(cluster, STA_MESSAGE_QUESTION, shared->task.subject, &bytes);
+    const bool sent = send_to_all(cluster, STA_MESSAGE_QUERY, shared->task.subject, &bytes);
     sta_buffer_fini(&bytes);
     if (sent)
         return shared;
-    sta_questions_end(shared);
+    sta_queries_end(shared);
     return NULL;
 }
 
-void sta_questions_arrived(struct sta_cluster *cluster, struct sta_message *message)
+void sta_queries_arrived(struct sta_cluster *cluster, struct sta_message *message)
 {
     uv_mutex_lock(&cluster->lock);
-    struct sta_shared *shared = (struct sta_shared *)sta_task_find(cluster->questions, message->head.subject);
+    struct sta_shared *shared = (struct sta_shared *)sta_task_find(cluster->queries, message->head.subject);
     if (shared != NULL && shared->states[message->rank] == NULL) {
         shared->states[message->rank] = message;
         message = NULL;
@@ -99,15 +99,15 @@ static int redo(struct sta_shared *shared, unsigned rank, struct sta_cursor *sta
 {
     size_t length = 0;
     const char *cause = sta_get_block(state, &length);
-    shared->cluster->times.questions_redone++;
+    shared->cluster->times.queries_redone++;
     sta_fail(err, STA_EOUTDATED, "rank %u could not do its share: %.*s", rank, (int)length,
              cause != NULL ? cause : "");
     sta_log(STA_LOG_DEBUG, "Does the share of another rank", "cause", err->text, NULL);
     return STA_EOUTDATED;
 }
 
-int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
-                       struct sta_cursor *state, struct sta_error *err)
+int sta_queries_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
+                     struct sta_cursor *state, struct sta_error *err)
 {
     int status = wait_for(shared, rank, budget, err);
     if (status != STA_OK)
@@ -116,13 +116,13 @@ int sta_questions_take(struct sta_shared *shared, unsigned rank, const struct st
     return (int)sta_get_u32(state) == STA_OK ? STA_OK : redo(shared, rank, state, err);
 }
 
-void sta_questions_end(struct sta_shared *shared)
+void sta_queries_end(struct sta_shared *shared)
 {
     struct sta_cluster *cluster = shared->cluster;
     const unsigned count = sta_cluster_size(cluster);
     struct sta_buffer nothing = {0};
     bool all = true;
-    sta_task_end(cluster, &cluster->questions, &shared->task);
+    sta_task_end(cluster, &cluster->queries, &shared->task);
     for (unsigned rank = 1; rank < count; rank++) {
         all &= shared->states[rank] != NULL;
         free(shared->states[rank]);

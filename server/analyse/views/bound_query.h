@@ -1,7 +1,7 @@
-/* question.h - a layered question bound to its snapshot: what summary, time series and views begin with
+/* bound_query.h - a layered query bound to its snapshot: what summary, time series and views begin with
  * (private to analyse). */
-#ifndef STA_ANALYSE_VIEWS_QUESTION_H
-#define STA_ANALYSE_VIEWS_QUESTION_H
+#ifndef STA_ANALYSE_VIEWS_BOUND_QUERY_H
+#define STA_ANALYSE_VIEWS_BOUND_QUERY_H
 
 #include "analyse/analyse.h"
 #include "analyse/layers/classify.h"
@@ -10,8 +10,8 @@
 
 #define STA_NO_LAYER UINT32_MAX /* where the number of a layer could stand */
 
-struct sta_bound_question {
-    const struct sta_question *question;
+struct sta_bound_query {
+    const struct sta_view_query *query;
     const struct sta_preset *preset; /* as bound: generic has the layers of this trace */
     struct sta_columns *columns;
     struct sta_classes *classes;
@@ -21,21 +21,21 @@ struct sta_bound_question {
 };
 
 /**
- * sta_question_bind - find the preset, bind its conditions, read filter and window
+ * sta_view_query_bind - find the preset, bind its conditions, read filter and window
  * Mistakes are STA_EINPUT with parameter /preset, /filter (and position), /from or /to.  Release with
- * sta_question_release, also after a failure.
+ * sta_bound_query_release, also after a failure.
  */
-STA_MUSTCHECK int sta_question_bind(struct sta_bound_question *bound, const struct sta_question *question,
-                                    struct sta_error *err);
-void sta_question_release(struct sta_bound_question *bound);
+STA_MUSTCHECK int sta_view_query_bind(struct sta_bound_query *bound, const struct sta_view_query *query,
+                                      struct sta_error *err);
+void sta_bound_query_release(struct sta_bound_query *bound);
 /** The preset of that name, or STA_EINPUT with parameter /preset. */
-STA_MUSTCHECK int sta_question_preset(const struct sta_presets *presets, const char *name,
-                                      const struct sta_preset **preset, struct sta_error *err);
-/** A scan over the question's events, without accumulators. */
-struct sta_scan sta_question_scan(const struct sta_bound_question *bound);
+STA_MUSTCHECK int sta_view_query_preset(const struct sta_presets *presets, const char *name,
+                                        const struct sta_preset **preset, struct sta_error *err);
+/** A scan over the query's events, without accumulators. */
+struct sta_scan sta_bound_query_scan(const struct sta_bound_query *bound);
 
 /** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
- * question. */
+ * query. */
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);
 /** sums_too_large: cells of an answer that are missing since a sum does not fit 64 bits; not said when there
  * are none. */
