@@ -166,7 +166,6 @@ enum sta_validity_encoding {
 };
 
 #define STA_PACK_FRAME 512  /* residuals of a frame */
-#define STA_KEYS_LIMIT 4096 /* distinct names (threads) of a row group; more, and no column builds on them   \
-                             */
+#define STA_KEYS_LIMIT 4096 /* most distinct names (threads) of a row group that its columns build on */
 
 #endif

@@ -235,15 +235,16 @@ struct sta_term sta_build_isna(struct sta_builder *builder, struct sta_term of, 
 
 /* ---- comparisons */
 
-static enum sta_comparison mirrored(enum sta_comparison comparison)
+static enum sta_comparison_operator mirrored(enum sta_comparison_operator comparison)
 {
     static const uint8_t mirror[] = {[STA_EQUAL] = STA_EQUAL,  [STA_DIFFER] = STA_DIFFER,
                                      [STA_LESS] = STA_GREATER, [STA_LESS_EQUAL] = STA_GREATER_EQUAL,
                                      [STA_GREATER] = STA_LESS, [STA_GREATER_EQUAL] = STA_LESS_EQUAL};
-    return (enum sta_comparison)mirror[comparison];
+    return (enum sta_comparison_operator)mirror[comparison];
 }
 
-static struct sta_term swap_sides(struct sta_term *a, struct sta_term *b, enum sta_comparison *comparison)
+static struct sta_term swap_sides(struct sta_term *a, struct sta_term *b,
+                                  enum sta_comparison_operator *comparison)
 {
     struct sta_term first = *a;
     *a = *b;
@@ -261,7 +262,7 @@ static bool is_constant(const struct sta_builder *builder, struct sta_term term)
  * Beyond the integers the relation is the same for all of them, and what says so is a comparison with the
  * last integer. */
 static struct sta_term whole_bound(struct sta_builder *builder, struct sta_term bound,
-                                   enum sta_comparison *comparison)
+                                   enum sta_comparison_operator *comparison)
 {
     double value = sta_build_node(builder, bound)->value.number;
     bool up = *comparison == STA_LESS || *comparison == STA_GREATER_EQUAL;
@@ -293,7 +294,7 @@ static bool is_exact(const struct sta_node *constant)
 }
 
 /* @a is an integer, @b a number. */
-static struct sta_term compare_mixed(struct sta_builder *builder, enum sta_comparison comparison,
+static struct sta_term compare_mixed(struct sta_builder *builder, enum sta_comparison_operator comparison,
                                      struct sta_term a, struct sta_term b, uint32_t position)
 {
     enum sta_operation first = STA_OP_EQUAL_IF;
@@ -310,7 +311,7 @@ static struct sta_term compare_mixed(struct sta_builder *builder, enum sta_compa
     return sta_build_plain(builder, first + comparison, STA_TYPE_BOOL, position, operands, 2);
 }
 
-static struct sta_term compare_numbers(struct sta_builder *builder, enum sta_comparison comparison,
+static struct sta_term compare_numbers(struct sta_builder *builder, enum sta_comparison_operator comparison,
                                        struct sta_term a, struct sta_term b)
 {
     uint32_t position = a.position;
@@ -334,7 +335,7 @@ static struct sta_text keep_text(struct sta_builder *builder, struct sta_text te
     return (struct sta_text){sta_arena_copy(&builder->tree->arena, kept.bytes, kept.length), kept.length};
 }
 
-static struct sta_term compare_texts(struct sta_builder *builder, enum sta_comparison comparison,
+static struct sta_term compare_texts(struct sta_builder *builder, enum sta_comparison_operator comparison,
                                      struct sta_term a, struct sta_term b)
 {
     uint32_t position = a.position;
@@ -356,8 +357,8 @@ static struct sta_term compare_texts(struct sta_builder *builder, enum sta_compa
     return sta_build(builder, &model, position, operands, 2);
 }
 
-struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_comparison comparison, uint32_t at,
-                                  struct sta_term a, struct sta_term b)
+struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_comparison_operator comparison,
+                                  uint32_t at, struct sta_term a, struct sta_term b)
 {
     bool text = a.type == STA_TYPE_TEXT;
     if (a.type == STA_TYPE_NULL || b.type == STA_TYPE_NULL)

@@ -72,8 +72,8 @@ enum sta_operation sta_typed_operation(enum sta_operation first, enum sta_type t
 
 /** Fails at @term unless it is a condition; one that is missing, null too, does not hold. */
 struct sta_term sta_build_condition(struct sta_builder *builder, struct sta_term term);
-struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_comparison comparison, uint32_t at,
-                                  struct sta_term a, struct sta_term b);
+struct sta_term sta_build_compare(struct sta_builder *builder, enum sta_comparison_operator comparison,
+                                  uint32_t at, struct sta_term a, struct sta_term b);
 struct sta_term sta_build_member(struct sta_builder *builder, struct sta_term of, const struct sta_list *list,
                                  bool negate);
 /** @sign: '+' '-' '*' '/' '%', 'D' for // and 'P' for ** */

@@ -159,7 +159,7 @@ int sta_run_compare(struct sta_step_run *run)
     const struct sta_lane *a = &run->in[0], *b = &run->in[1];
     const uint32_t *left = a->values, *right = b->values;
     uint8_t *values = run->out.values;
-    enum sta_comparison comparison = run->node->comparison;
+    enum sta_comparison_operator comparison = run->node->comparison;
     bool by_code = a->texts == b->texts && (comparison == STA_EQUAL || comparison == STA_DIFFER);
     *run->lane = (struct sta_lane){.values = values};
     for (uint32_t i = 0; i < run->rows; i++) {

@@ -352,12 +352,13 @@ const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type
     return kept;
 }
 
-static const struct sta_token *take_comparison(struct sta_parser *parser, enum sta_comparison *comparison)
+static const struct sta_token *take_comparison(struct sta_parser *parser,
+                                               enum sta_comparison_operator *comparison)
 {
     static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="};
     for (unsigned i = 0; i < STA_COUNT_OF(signs); i++) {
         const struct sta_token *sign = sta_parser_take(parser, signs[i]);
-        *comparison = (enum sta_comparison)i;
+        *comparison = (enum sta_comparison_operator)i;
         if (sign != NULL)
             return sign;
     }
@@ -377,7 +378,7 @@ static struct sta_term parse_comparison(struct sta_parser *parser)
 {
     struct sta_builder *builder = &parser->builder;
     struct sta_term left = parse_sum(parser), whole = left;
-    enum sta_comparison comparison;
+    enum sta_comparison_operator comparison;
     bool negate;
     for (unsigned links = 0; !builder->failed; links++) {
         struct sta_term link;

@@ -24,7 +24,7 @@ static bool is_column(const struct sta_node *node)
     return node->operation == STA_OP_COLUMN && (node->type == STA_TYPE_INT || node->type == STA_TYPE_FLOAT);
 }
 
-static void bound(struct note *note, enum sta_comparison comparison, double value)
+static void bound(struct note *note, enum sta_comparison_operator comparison, double value)
 {
     note->low_open = comparison == STA_GREATER;
     note->high_open = comparison == STA_LESS;
@@ -41,14 +41,14 @@ static void note_comparison(const struct sta_tree *tree, const struct sta_node *
                                      [STA_LESS] = STA_GREATER, [STA_LESS_EQUAL] = STA_GREATER_EQUAL,
                                      [STA_GREATER] = STA_LESS, [STA_GREATER_EQUAL] = STA_LESS_EQUAL};
     const struct sta_node *a = &tree->nodes[node->operands[0]], *b = &tree->nodes[node->operands[1]];
-    enum sta_comparison comparison = (enum sta_comparison)(node->operation % 6);
+    enum sta_comparison_operator comparison = (enum sta_comparison_operator)(node->operation % 6);
     if (comparison == STA_DIFFER)
         return;
     if (a->operation == STA_OP_CONSTANT) {
         const struct sta_node *first = a;
         a = b;
         b = first;
-        comparison = (enum sta_comparison)mirror[comparison];
+        comparison = (enum sta_comparison_operator)mirror[comparison];
     }
     if (!is_column(a) || b->operation != STA_OP_CONSTANT || b->value.missing)
         return;

@@ -18,7 +18,7 @@
                         struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
                         struct sta_error *err)
 
-bool sta_comparison_holds(enum sta_comparison comparison, int order)
+bool sta_comparison_holds(enum sta_comparison_operator comparison, int order)
 {
     switch (comparison) {
     case STA_EQUAL:

@@ -65,7 +65,14 @@ enum sta_operation {
 };
 
 /* In the order of STA_COMPARISONS. */
-enum sta_comparison { STA_EQUAL, STA_DIFFER, STA_LESS, STA_LESS_EQUAL, STA_GREATER, STA_GREATER_EQUAL };
+enum sta_comparison_operator {
+    STA_EQUAL,
+    STA_DIFFER,
+    STA_LESS,
+    STA_LESS_EQUAL,
+    STA_GREATER,
+    STA_GREATER_EQUAL
+};
 
 /* One value; of BOOL: integer 0 or 1; of TEXT: code in the tree's texts. */
 struct sta_scalar {
@@ -121,7 +128,7 @@ struct sta_text_call {
     struct sta_text first, second; /* in the tree's arena */
     int64_t from, to;
     bool has_to, caseless, when_missing; /* when_missing: what a test gives for a missing text */
-    enum sta_comparison comparison;
+    enum sta_comparison_operator comparison;
     const struct sta_pattern *pattern;
     const struct sta_replacement *replacement;
     const struct sta_dictionary *set;
@@ -133,10 +140,10 @@ struct sta_node {
     uint8_t operand_count;
     uint32_t operands[3];
     union {
-        struct sta_scalar value;          /* CONSTANT */
-        uint32_t column;                  /* COLUMN: index in the schema */
-        const struct sta_text_call *call; /* CALL */
-        enum sta_comparison comparison;   /* COMPARE_T */
+        struct sta_scalar value;                 /* CONSTANT */
+        uint32_t column;                         /* COLUMN: index in the schema */
+        const struct sta_text_call *call;        /* CALL */
+        enum sta_comparison_operator comparison; /* COMPARE_T */
         const struct sta_numbers *numbers;
         const struct sta_binning *binning;
         double scale; /* ROUND_TO_F */
