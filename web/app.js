@@ -77,6 +77,7 @@ async function render(place) {
         current.view?.update(place);
         return;
     }
+    scrollNav();
     current?.view?.close();
     current = { identity, view: null };
     const mine = current;
@@ -116,6 +117,10 @@ function drawNav(active, there) {
             h('a', { href: addressOf(page, place), 'aria-current': page === active ? 'page' : null }, page.label),
         ),
     );
+}
+
+/** Where not all pages have room, the one that is open is seen.  To ask where it is costs a layout. */
+function scrollNav() {
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
     nav.scrollLeft = at ? at.offsetLeft - nav.offsetLeft - 8 : 0;
 }

@@ -74,6 +74,27 @@ async function pathOutsideIsRefusedInWords(page, daemon) {
     assert.match(await said.innerText(), /\w+ .*\w/);
 }
 
+/** What is wrong stands in the dialog, which stays: for a path that is not there, then for one that is. */
+async function dialogStays(page, daemon) {
+    await page.goto(`${daemon.base}/?add=${encodeURIComponent(path.dirname(given('edge')))}`);
+    const dialog = page.getByRole('dialog', { name: 'Add a trace' }),
+        input = dialog.getByRole('textbox', { name: /Path/ });
+    await dialog.locator('.folder-list li').first().waitFor();
+    await input.fill(`${given('edge')}-that-is-not-there`);
+    await input.press('Enter');
+    await dialog.getByRole('alert').getByText('that-is-not-there').waitFor();
+    assert.equal(await page.locator('.toast').count(), 0, 'nothing is said behind the dialog');
+    assert.ok(await dialog.isVisible());
+    await input.fill(given('edge'));
+    await input.press('Enter');
+    await dialog.getByText('Added edge').waitFor();
+    assert.equal(await dialog.getByRole('alert').count(), 0, 'the error has gone');
+    assert.ok(await dialog.isVisible(), 'another one can be added');
+    await page.keyboard.press('Escape');
+    await row(page, 'edge').locator('.badge.ready').waitFor();
+    await daemon.call('DELETE', `traces/${(await daemon.trace('edge')).id}`);
+}
+
 /** Keeps what the page says about progress, as often as it says something new. */
 function collectProgress() {
     window.progress = [];
@@ -185,6 +206,7 @@ export const tests = [
         body: pathOutsideIsRefusedInWords,
         expected: /403/,
     },
+    { name: 'traces: errors stand in the dialog, which stays', body: dialogStays, expected: /40\d/ },
     { name: 'traces: an ingest shows its progress', body: ingestShowsItsProgress },
     { name: 'traces: an ingest is cancelled', body: ingestIsCancelled },
     { name: 'traces: one is renamed and tagged', body: traceIsRenamedAndTagged },

@@ -19,6 +19,8 @@ import { segmented } from './segmented.js';
  * @property {(signal: AbortSignal) => Promise<any>} load  asks the call; called again only when path, parameters or
  *   besides changed
  * @property {(answer: any) => Object|null} draw  what the chart is given; null: there is nothing to show
+ * @property {any} [drawnOf]  what the chart and its note depend on besides the answer; where it is said, the same is
+ *   not worked out again
  * @property {string} file  name of what is saved, without its ending
  * @property {any} [tools]  choices in the head
  * @property {any} [above]  what stands between head and chart, such as a legend
@@ -45,6 +47,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
         box,
     );
     const computing = asking(box);
+    let drawn = { answer: null, of: '' };
 
     /** @param {ChartView} view */
     function update(view) {
@@ -81,6 +84,9 @@ export function chartCard({ name, title, kind, height = 260 }) {
     }
 
     function show(answer, view, asTable) {
+        const of = view.drawnOf === undefined ? '' : JSON.stringify([view.drawnOf, asTable]);
+        if (of && answer === drawn.answer && of === drawn.of && picture.element.parentElement === box) return;
+        drawn = { answer, of };
         const data = view.draw(answer);
         fill(note, typeof view.note === 'function' ? view.note(answer) : view.note);
         if (!data) {

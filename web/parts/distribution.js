@@ -104,6 +104,7 @@ export function distributionCard() {
                         (key) => go({ axis: key }),
                     ),
             ],
+            drawnOf: [each, axis, layer.name, layer.color, measure.key],
             note: (answer) => noteOf(answer, each, of),
             draw: (answer) => {
                 const rows = recordsOf(answer),

@@ -48,6 +48,7 @@ export function heatCard() {
             parameters: asked,
             load: (signal) => getOf(trace, path, asked, signal),
             file: `${trace.name}-${layer.name}-heat`,
+            drawnOf: [granularity, layer.name, layer.color, from, to],
             note: (answer) => noteOf(answer, granularity),
             draw: (answer) => heatOf(answer.data, granularity, layer, from, to),
         });
