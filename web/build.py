@@ -2,12 +2,13 @@
 """Makes the served dashboard out of the sources in web/.
 
 The sources are plain ES modules and run in a browser as they are.  esbuild joins and minifies them: one script for the frame, one for
-each page, loaded when it is opened, and one for the charts, which come from ECharts.  Every script and style sheet has its content's
+each page, loaded when it is opened, one for the charts, which come from ECharts, and one for the editor of expressions, which is
+CodeMirror, loaded where somebody begins to type.  Every script and style sheet has its content's
 hash in its name (app.2YELFWJH.js), so that browsers may keep it for ever.  Beside each file stands a .gz of it, so that the server
 compresses nothing.
 
-esbuild and ECharts come from npm, pinned by package-lock.json.  Without npm the sources are served as they are, and vendor/echarts.js
-says that it is missing: every chart shows its table instead.
+esbuild, ECharts and CodeMirror come from npm, pinned by package-lock.json.  Without npm the sources are served as they are, and the
+scripts in vendor/ say that they are missing: every chart shows its table instead, and expressions are typed into plain fields.
 """
 import argparse
 import gzip
@@ -20,8 +21,7 @@ import subprocess
 import sys
 
 SOURCES = ("*.html", "*.css", "*.svg", "*.js", "parts/*.js", "pages/*.js", "vendor/*.js")
-ECHARTS = "vendor/echarts.js"
-NO_ECHARTS = b"export const missing = true;\n"
+NO_PACKAGE = b"export const missing = true;\n"
 PAGE = "index.html"
 
 # A file that the page refers to: href="style.css".
@@ -29,7 +29,7 @@ REFERENCE = re.compile(r'(?P<before>(?:href|src)=")(?P<name>[\w./-]+\.(?:js|css|
 
 
 def fetch_packages(source, packages):
-    """esbuild and ECharts, unless an earlier build fetched what the lock file names"""
+    """the packages, unless an earlier build fetched what the lock file names"""
     lock = (source / "package-lock.json").read_bytes()
     fetched = packages / "package-lock.json"
     if (packages / "node_modules/.package-lock.json").exists() and fetched.exists() and fetched.read_bytes() == lock:
@@ -49,8 +49,8 @@ def has_packages(source, packages, npm):
         return True
     except (OSError, subprocess.SubprocessError) as error:
         if npm == "required":
-            sys.exit(f"dashboard: esbuild and ECharts could not be fetched: {error}")
-        print(f"dashboard: the sources are served as they are and charts are shown as tables, since npm failed: {error}", file=sys.stderr)
+            sys.exit(f"dashboard: the packages could not be fetched: {error}")
+        print(f"dashboard: the sources are served as they are and charts are shown as tables, expressions typed into plain fields, since npm failed: {error}", file=sys.stderr)
         return False
 
 
@@ -58,7 +58,7 @@ def plain_site(source, sources, out):
     for path in sources:
         to = out / path.relative_to(source)
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(NO_ECHARTS if to == out / ECHARTS else path.read_bytes())
+        to.write_bytes(NO_PACKAGE if path.parent.name == "vendor" else path.read_bytes())
 
 
 def joined_site(source, packages, out):
@@ -84,7 +84,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--source", type=pathlib.Path, required=True, help="web/")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder to make; replaced")
-    parser.add_argument("--npm", choices=("required", "auto", "none"), default="auto", help="whether esbuild and ECharts must, may or must not be fetched")
+    parser.add_argument("--npm", choices=("required", "auto", "none"), default="auto", help="whether packages must, may or must not be fetched")
     parser.add_argument("--packages", type=pathlib.Path, required=True, help="folder for npm's downloads, kept between builds")
     parser.add_argument("--depfile", type=pathlib.Path, help="where to write which sources were read, for ninja")
     options = parser.parse_args()

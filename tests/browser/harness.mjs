@@ -112,6 +112,11 @@ export async function tileNumber(page, label) {
     return Number(await data.getAttribute('value'));
 }
 
+/** What stands in a box of expressions, be it a plain field or the editor. */
+export function expressionIn(box) {
+    return box.evaluate((field) => field.value ?? (field.querySelector('.cm-placeholder') ? '' : field.textContent));
+}
+
 /** What the URL holds, as the page itself sees it. */
 export function parametersOf(page) {
     return page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));

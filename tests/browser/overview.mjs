@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { bandOf } from '../../web/parts/band.js';
 import { given } from './daemon.mjs';
-import { parametersOf, tableNumbers, tileNumber } from './harness.mjs';
+import { expressionIn, parametersOf, tableNumbers, tileNumber } from './harness.mjs';
 
 const COLUMNS = {
     'Wall time': 'busy',
@@ -345,7 +345,7 @@ async function controlsAskTheApi(page, daemon) {
     await compareLayers(page, filtered);
     await page.reload();
     await shown(page);
-    assert.equal(await page.locator('#filter').inputValue(), 'size > 4096');
+    assert.equal(await expressionIn(page.locator('#filter')), 'size > 4096');
     assert.equal(await page.getByLabel('Preset', { exact: true }).inputValue(), 'posix');
 }
 
@@ -354,7 +354,7 @@ async function wrongFilterIsMarked(page, daemon) {
     const input = page.locator('#filter');
     await input.fill('cat == "posix" and');
     await input.press('Enter');
-    await page.locator('.filter-problem .caret').waitFor();
+    await page.locator('.filter .fault.end').waitFor();
     assert.equal(await input.getAttribute('aria-invalid'), 'true');
     await input.fill('');
     await input.press('Enter');
@@ -365,15 +365,15 @@ async function wrongFilterIsMarked(page, daemon) {
 async function filterIsCompleted(page, daemon) {
     const trace = await openOverview(page, daemon);
     const input = page.locator('#filter'),
-        options = page.locator('#filter-list').getByRole('option');
+        options = page.locator('.filter').getByRole('option');
     await input.pressSequentially('func');
     await options.first().waitFor();
     await input.press('ArrowDown');
     await input.press('Tab');
-    assert.equal(await input.inputValue(), 'func_name');
+    assert.equal(await expressionIn(input), 'func_name');
     await input.pressSequentially(' == "HDF5Reader.o');
     await page.getByRole('option', { name: /HDF5Reader.open/ }).click();
-    assert.equal(await input.inputValue(), 'func_name == "HDF5Reader.open"');
+    assert.equal(await expressionIn(input), 'func_name == "HDF5Reader.open"');
     await input.press('Enter');
     await page.waitForFunction(() => new URLSearchParams(location.search).has('filter'));
     await shown(page);
@@ -400,15 +400,11 @@ async function markIsUnderTheMistake(page, daemon) {
         words = 'file_name != "\u{1f600}" and siz > 4096';
     await input.fill(words);
     await input.press('Enter');
-    await page.locator('.filter-problem .caret').waitFor();
-    assert.equal(
-        (await page.locator('.filter-problem .caret').textContent()).indexOf('^'),
-        [...words].join('').indexOf('siz') - 1,
-        'counted in characters',
-    );
+    await page.locator('.filter .fault').waitFor();
+    assert.equal(await page.locator('.filter .fault').textContent(), 'siz', 'counted in characters');
     await page.getByRole('button', { name: 'Clear the filter' }).click();
     await shown(page);
-    assert.equal(await input.inputValue(), '');
+    assert.equal(await expressionIn(input), '');
 }
 
 async function establishedNumbersAreShown(page, daemon) {

@@ -1,7 +1,7 @@
 /* pins.mjs - results that are added to Overview, the page of jobs, and what viewers do not see. */
 
 import assert from 'node:assert/strict';
-import { settled } from './harness.mjs';
+import { expressionIn, settled } from './harness.mjs';
 
 const card = (page, name) => page.locator(`section.card[aria-label="${name}"]`);
 
@@ -47,7 +47,7 @@ async function resultsAreAdded(page, daemon) {
     await card(page, 'Categories drawn').waitFor({ state: 'detached' });
     await card(page, 'Busiest categories').getByRole('link', { name: 'Busiest categories' }).click();
     await settled(page);
-    assert.equal(await page.getByRole('combobox', { name: 'Group by', exact: true }).inputValue(), 'cat');
+    assert.equal(await expressionIn(page.getByRole('textbox', { name: 'Group by', exact: true })), 'cat');
     await daemon.call('DELETE', `queries/${encodeURIComponent('overview: Busiest categories')}`);
 }
 

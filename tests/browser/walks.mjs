@@ -102,7 +102,7 @@ async function filtersAreMarked(page, daemon) {
     for (const name of ['overview', 'query', 'layer', 'flat', 'overlap']) {
         const place = { page: name, trace: trace.id, filter: 'cat = "posix"', group: 'cat', agg: 'n = count()' };
         await page.goto(`${daemon.base}/?${new URLSearchParams(place)}`);
-        await page.locator('#filter-problem .caret').waitFor();
+        assert.equal(await page.locator('.control-bar .fault').textContent(), '=', name);
         assert.match(await page.locator('#filter-problem').innerText(), /expected ==, found =/, name);
     }
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);

@@ -99,7 +99,7 @@ export function open(host, place) {
         const preset = now.preset ?? runs[0].trace.preset?.name;
         first = { id: runs[0].id, answers: runs[0].trace.answers, seenWith: preset };
         exampleOf(first).then((words) => {
-            filter.input.placeholder = words;
+            filter.setPlaceholder(words);
         });
         drawControls(preset, Math.max(...runs.map(({ trace }) => trace.job_time)));
         const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
@@ -191,6 +191,7 @@ export function open(host, place) {
         key: rangeKey,
         close() {
             closed = true;
+            filter.close();
             comparing.close();
             series.close();
             calls.close();

@@ -107,6 +107,7 @@ function queryPicture(trace, bar) {
         update,
         close() {
             closed = true;
+            card.close();
             result.close();
             events.close();
         },

@@ -152,10 +152,10 @@ export function controlBar({ without = [] } = {}) {
         meaning.textContent = has('semantics') ? semantics.words : '';
         filter.update(place.filter ?? '');
         exampleOf(trace).then((words) => {
-            filter.input.placeholder = words;
+            filter.setPlaceholder(words);
         });
     }
-    return { element, update, mark: filter.mark, clear: filter.clear };
+    return { element, update, mark: filter.mark, clear: filter.clear, close: filter.close };
 }
 
 /** What differs from the usual, so that nobody need open the menu to see it. */

@@ -1,39 +1,129 @@
-/* expression_box.js - where expressions are typed: completion, what was typed before, what the call at the caret
- * takes, and the server's complaint under the character at fault. */
+/* expression_box.js - where an expression is typed, and the server's complaint about it.
+ *
+ * It is a plain field until somebody goes into it or it is complained about; then CodeMirror takes its place
+ * (expression_editor.js): a page has up to seven of these, and none should cost it anything before it is used.  Where
+ * the dashboard was built without npm, it stays a plain field. */
 
 import { fill, h } from '../dom.js';
-import { candidates } from './completion.js';
-import { remember, remembered } from './history.js';
-import { callAround, language, signatureParts } from './language.js';
-
-const PAUSE_MS = 90;
+import { remember } from './history.js';
 
 /**
  * @typedef {Object} ExpressionBox
  * @property {HTMLElement} element
- * @property {HTMLInputElement} input
  * @property {(words: string) => void} update  shows an expression, unless one is being typed
+ * @property {(words: string) => void} setPlaceholder
  * @property {(problem: {message: string, position?: number}) => void} mark
  * @property {() => void} clear  of the complaint
+ * @property {() => void} close
+ *
+ * @typedef {Object} BoxOptions
+ * @property {string} id
+ * @property {string} label
+ * @property {string} placeholder
+ * @property {() => import('./completion.js').Asked|null} trace
+ * @property {(words: string) => void} onApply
+ * @property {string} [history]  name of the list of what was applied
+ * @property {string} [key]  shown inside, focuses the box
+ * @property {boolean} [aggregates]
+ * @property {() => string[]} [names]  derived columns
+ *
+ * @typedef {Object} Field  what is typed into: a plain field, or the editor
+ * @property {HTMLElement} element
+ * @property {() => string} words
+ * @property {() => {anchor: number, head: number}} selection
+ * @property {(words: string) => void} write
+ * @property {() => boolean} focused
+ * @property {(position: number|null) => void} point  at the code point at fault; null: at none
+ * @property {(words: string) => void} setPlaceholder
+ * @property {() => void} close
+ * @property {() => void} [focus]
  */
 
 /**
- * @param {{id: string, label: string, placeholder: string, trace: () => import('./completion.js').Asked|null,
- *   onApply: (words: string) => void,
- *          history?: string, key?: string, aggregates?: boolean, names?: () => string[]}} options
- *   history: name of the list of what was applied; key: shown inside, focuses the box; names: derived columns
+ * @param {BoxOptions} options
  * @returns {ExpressionBox}
  */
-export function expressionBox({ id, label, placeholder, trace, onApply, history = 'filter', key, aggregates, names }) {
-    const list = h('ul', {
-        id: `${id}-list`,
-        role: 'listbox',
-        'aria-label': 'Completions',
-        hidden: true,
-    });
-    const signature = h('p', { id: `${id}-signature`, class: 'signature', hidden: true }),
-        hints = h('div', { class: 'completion', hidden: true }, signature, list);
+export function expressionBox(options) {
+    const { id, key, history = 'filter' } = options;
     const complaint = h('p', { id: `${id}-problem`, class: 'filter-problem', role: 'alert' });
+    let applied = '',
+        shown = options.placeholder,
+        at = /** @type {number|null} */ (null),
+        upgraded = false,
+        closed = false;
+
+    const hands = {
+        describedBy: complaint.id,
+        applied: () => applied,
+        apply() {
+            const words = field.words().trim();
+            if (words === applied) return;
+            applied = words;
+            remember(history, words);
+            options.onApply(words);
+        },
+        upgrade,
+    };
+    let field = plainField(options, hands);
+    const element = h(
+        'div',
+        { class: 'filter' },
+        field.element,
+        key && h('kbd', { class: 'filter-key', 'aria-hidden': 'true' }, key),
+        complaint,
+    );
+
+    async function upgrade() {
+        if (upgraded) return;
+        upgraded = true;
+        const codemirror = await import('../vendor/codemirror.js').catch(() => ({ missing: true }));
+        if ('missing' in codemirror || closed) return;
+        const { expressionEditor } = await import('./expression_editor.js');
+        if (closed) return;
+        const plain = field,
+            focused = plain.focused();
+        field = expressionEditor(codemirror, { ...options, placeholder: shown, history }, hands, {
+            words: plain.words(),
+            selection: plain.selection(),
+        });
+        plain.close();
+        plain.element.replaceWith(field.element);
+        if (focused) field.focus?.();
+        field.point(at);
+    }
+
+    return {
+        element,
+        update(words) {
+            if (field.focused() && words === applied) return;
+            applied = words;
+            if (field.words() !== words) field.write(words);
+        },
+        setPlaceholder(words) {
+            shown = words;
+            field.setPlaceholder(words);
+        },
+        mark({ message, position }) {
+            fill(complaint, message);
+            at = Number.isInteger(position) ? /** @type {number} */ (position) : -1;
+            field.point(at);
+            upgrade();
+        },
+        clear() {
+            fill(complaint);
+            at = null;
+            field.point(null);
+        },
+        close() {
+            closed = true;
+            field.close();
+        },
+    };
+}
+
+/** @returns {Field} */
+function plainField({ id, label, placeholder }, { describedBy, apply, applied, upgrade }) {
+    let open = true;
     const input = h('input', {
         id,
         type: 'text',
@@ -42,219 +132,37 @@ export function expressionBox({ id, label, placeholder, trace, onApply, history 
         autocomplete: 'off',
         spellcheck: 'false',
         autocapitalize: 'off',
-        role: 'combobox',
-        'aria-autocomplete': 'list',
-        'aria-expanded': 'false',
-        'aria-controls': list.id,
-        'aria-describedby': `${complaint.id} ${signature.id}`,
-        oninput: () => {
-            suggest();
-            explain();
-        },
-        onkeyup: () => explain(),
-        onclick: () => explain(),
-        onkeydown: (event) => onKey(event),
+        'aria-label': label,
+        'aria-describedby': describedBy,
+        onfocus: upgrade,
         onblur: () => {
-            close();
-            explain();
-            apply();
+            if (open) apply();
+        },
+        onkeydown: (event) => {
+            if (event.key === 'Enter') apply();
+            if (event.key !== 'Escape') return;
+            event.stopPropagation();
+            input.value = applied();
+            input.blur();
         },
     });
-    const element = h(
-        'div',
-        { class: 'filter' },
-        h('label', { class: 'visually-hidden', for: id }, label),
-        input,
-        key && h('kbd', { class: 'filter-key', 'aria-hidden': 'true' }, key),
-        hints,
-        complaint,
-    );
-    let applied = '',
-        from = 0,
-        items = [],
-        chosen = -1,
-        timer = 0,
-        asking = null;
-
-    function apply() {
-        const words = input.value.trim();
-        if (words === applied) return;
-        applied = words;
-        remember(history, words);
-        onApply(words);
-    }
-
-    function suggest() {
-        clearTimeout(timer);
-        asking?.abort();
-        const before = input.value.slice(0, input.selectionStart ?? 0),
-            about = trace();
-        if (
-            !about ||
-            /^\s*$/.test(before) ||
-            (/[\w"'`)\]]\s+$/.test(before) && !/\b(and|or|not|in)\s+$/.test(before))
-        ) {
-            close();
-            return;
-        }
-        asking = new AbortController();
-        const { signal } = asking;
-        timer = setTimeout(
-            () =>
-                candidates(before, about, { aggregates, names: names?.() }, signal).then(
-                    (found) => {
-                        if (!signal.aborted && document.activeElement === input) offer(found);
-                    },
-                    () => close(),
-                ),
-            PAUSE_MS,
-        );
-    }
-
-    function offer(found) {
-        ({ from, items } = found);
-        chosen = -1;
-        fill(
-            list,
-            items.map((item, index) =>
-                h(
-                    'li',
-                    {
-                        id: `${id}-${index}`,
-                        role: 'option',
-                        'aria-selected': 'false',
-                        onmousedown: (event) => {
-                            event.preventDefault();
-                            take(index);
-                        },
-                    },
-                    h('code', {}, item.text),
-                    item.note && h('small', {}, item.note),
-                ),
-            ),
-        );
-        list.hidden = items.length === 0;
-        hints.hidden = list.hidden && signature.hidden;
-        input.setAttribute('aria-expanded', String(items.length > 0));
-    }
-
-    /** What the call takes that the caret is in, with the argument that stands there. */
-    async function explain() {
-        const words = document.activeElement === input ? await language() : [];
-        const call = callAround(input.value.slice(0, input.selectionStart ?? 0), words);
-        signature.hidden = !call || document.activeElement !== input;
-        hints.hidden = list.hidden && signature.hidden;
-        if (!call) return;
-        const [before, argument, behind] = signatureParts(call);
-        fill(signature, h('code', {}, before, h('strong', {}, argument), behind), h('small', {}, call.word.text));
-    }
-
-    function close() {
-        clearTimeout(timer);
-        asking?.abort();
-        offer({ from: 0, items: [] });
-        input.removeAttribute('aria-activedescendant');
-    }
-
-    function choose(index) {
-        const all = [...list.children];
-        all[chosen]?.setAttribute('aria-selected', 'false');
-        chosen = (index + all.length) % all.length;
-        all[chosen].setAttribute('aria-selected', 'true');
-        all[chosen].scrollIntoView({ block: 'nearest' });
-        input.setAttribute('aria-activedescendant', all[chosen].id);
-    }
-
-    /** What was typed gives way to a candidate; a closing quote or bracket is not doubled. */
-    function take(index) {
-        const { text } = items[index];
-        const after = input.value.slice(input.selectionStart ?? 0).replace(text.endsWith('"') ? /^"/ : /^$/, '');
-        input.setRangeText(text + after, from, input.value.length, 'end');
-        const caret = from + text.length;
-        input.setSelectionRange(caret, caret);
-        close();
-        if (/[.("[]$/.test(text)) suggest();
-    }
-
-    function onKey(event) {
-        const open = !list.hidden;
-        if (event.key === 'Enter') {
-            event.preventDefault();
-            if (open && chosen >= 0) take(chosen);
-            else {
-                close();
-                apply();
-            }
-        } else if (event.key === 'Escape') {
-            if (open) {
-                event.stopPropagation();
-                close();
-            } else {
-                event.stopPropagation();
-                input.value = applied;
-                input.blur();
-            }
-        } else if (event.key === 'Tab' && open && chosen >= 0) {
-            event.preventDefault();
-            take(chosen);
-        } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-            event.preventDefault();
-            if (open) choose(chosen + (event.key === 'ArrowDown' ? 1 : chosen < 0 ? 0 : -1));
-            else if (input.value === '' || input.value === applied) recall();
-            else suggest();
-        }
-    }
-
-    function recall() {
-        offer({
-            from: 0,
-            items: remembered(history)
-                .filter((words) => words !== applied)
-                .map((words) => ({ text: words, note: 'used before' })),
-        });
-    }
-
-    /**
-     * The mark goes by code points, and stays under its character while the text is scrolled.
-     * @type {ExpressionBox['mark']}
-     */
-    function mark({ message, position }) {
-        input.setAttribute('aria-invalid', 'true');
-        const at =
-            Number.isInteger(position) &&
-            h(
-                'span',
-                { class: 'caret', 'aria-hidden': 'true' },
-                [...input.value]
-                    .slice(0, position)
-                    .map(() => '\u2007')
-                    .join(''),
-                '^',
-            );
-        fill(complaint, at, h('span', {}, message));
-        if (!at) return;
-        const follow = () => {
-            at.style.setProperty('transform', `translateX(${-input.scrollLeft}px)`);
-        };
-        input.onscroll = follow;
-        follow();
-    }
-
-    function clear() {
-        input.removeAttribute('aria-invalid');
-        input.onscroll = null;
-        fill(complaint);
-    }
-
     return {
-        element,
-        input,
-        mark,
-        clear,
-        update(words) {
-            if (document.activeElement === input && words === applied) return;
-            applied = words;
+        element: input,
+        words: () => input.value,
+        selection: () => ({ anchor: input.selectionStart ?? 0, head: input.selectionEnd ?? 0 }),
+        write(words) {
             input.value = words;
+        },
+        focused: () => document.activeElement === input,
+        point(position) {
+            if (position === null) input.removeAttribute('aria-invalid');
+            else input.setAttribute('aria-invalid', 'true');
+        },
+        setPlaceholder(words) {
+            input.placeholder = words;
+        },
+        close() {
+            open = false;
         },
     };
 }

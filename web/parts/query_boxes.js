@@ -158,6 +158,9 @@ export function questionCard({ trace, here, tools }) {
         clear() {
             for (const box of boxes.values()) box.clear();
         },
+        close() {
+            for (const { field } of written) field.close();
+        },
         /**
          * @param {ReturnType<typeof import('./query_request.js').faultOf>} fault
          * @returns {boolean} whether there is such a box

@@ -121,6 +121,7 @@ export function tracePage(
 
     function show() {
         picture?.close();
+        bar?.close();
         picture = null;
         drawHead();
         if (trace.events === 0 && !ofNone) {
@@ -230,6 +231,7 @@ export function tracePage(
             control.abort();
             showEvent(undefined);
             picture?.close();
+            bar?.close();
             head?.close();
             progress?.close();
         },
