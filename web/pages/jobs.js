@@ -71,7 +71,7 @@ export function open(host) {
     function show(list, names) {
         const rows = [...list].sort((a, b) => Number(ended(a)) - Number(ended(b)));
         if (rows.length === 0) {
-            fill(jobs, empty('No jobs', h('p', {}, 'Ingests and questions that take long stand here.')));
+            fill(jobs, empty('No jobs', h('p', {}, 'Ingests and queries that take long stand here.')));
             return;
         }
         const focused = document.activeElement?.id;

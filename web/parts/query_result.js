@@ -68,7 +68,7 @@ export function resultCard() {
         source = null;
         work?.abort();
         work = loading(box, {
-            what: 'Answering the question',
+            what: 'Running the query',
             path: view.path,
             height: 320,
             load: (signal) => ask(view, signal),
@@ -85,7 +85,7 @@ export function resultCard() {
                 if (view.fail(problem))
                     fill(
                         box,
-                        h('p', { class: 'notice' }, 'The question cannot be understood; the mark in it shows where.'),
+                        h('p', { class: 'notice' }, 'The query cannot be parsed; the mark in it shows where.'),
                     );
             },
             retry: () => {

@@ -24,7 +24,7 @@ export function rememberQuestion(place) {
 /** @param {() => Object} request  the present question whole */
 export async function saveQuestion(request) {
     const values = await asked({
-        title: 'Save this question',
+        title: 'Save this query',
         action: 'Save',
         fields: [
             { name: 'name', label: 'Name', value: '', required: true, hint: 'One that is there already is replaced' },
@@ -51,7 +51,7 @@ export function openQueries() {
         dialog.close();
         go({ ...NOTHING, ...change });
     };
-    fill(saved, waiting({ what: 'Reading the saved questions', height: 72 }));
+    fill(saved, waiting({ what: 'Reading the saved queries', height: 72 }));
     fill(before, historyList(take));
     list();
 
@@ -62,7 +62,7 @@ export function openQueries() {
             fill(
                 saved,
                 mine.length === 0
-                    ? h('p', { class: 'hint' }, 'None yet. Save keeps the question that is asked now.')
+                    ? h('p', { class: 'hint' }, 'None yet. Save keeps the query that stands above.')
                     : h(
                           'ul',
                           { class: 'saved-queries' },
