@@ -83,10 +83,7 @@ export function resultCard() {
                 fill(steps);
                 above.hidden = true;
                 if (view.fail(problem))
-                    fill(
-                        box,
-                        h('p', { class: 'notice' }, 'The query cannot be parsed; the mark in it shows where.'),
-                    );
+                    fill(box, h('p', { class: 'notice' }, 'The query cannot be parsed; the mark in it shows where.'));
             },
             retry: () => {
                 asked = null;
