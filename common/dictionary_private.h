@@ -7,10 +7,8 @@
 
 #include "common/dictionary.h"
 
-#define STA_DICTIONARY_CHUNKS 29 /* 16 * (2^29 - 1) entries: past 32-bit codes */
-#define STA_DICTIONARY_FIRST_CHUNK                                                                           \
-    16u /* small: each key of args has a dictionary, and most have few texts                                 \
-         */
+#define STA_DICTIONARY_CHUNKS 29       /* 16 * (2^29 - 1) entries: past 32-bit codes */
+#define STA_DICTIONARY_FIRST_CHUNK 16u /* each key of args has a dictionary, and most have few texts */
 
 /* A block of texts, each with a zero behind it. */
 struct texts {
