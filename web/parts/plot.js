@@ -32,23 +32,25 @@ function loadLibrary() {
 
 const MARGIN = 100; /* px below the window that count as seen */
 let turn = Promise.resolve(),
-    laterTurn = Promise.resolve();
+    laterTurn = Promise.resolve(),
+    waiting = 0; /* charts in the window that are not drawn yet */
+
+const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
 /**
- * Figures and tables are on screen before charts are drawn, and these one by one: a click meanwhile waits for one
- * chart at most.  Charts below the window come last, while nothing else is to do.
+ * Figures and tables are on screen before the first chart is drawn.  Each is drawn in a task of its own: a click
+ * meanwhile waits for one chart at most.  Charts below the window come last, while nothing else is to do.
  */
 function myTurn(box) {
     if (box.getBoundingClientRect().top > innerHeight + MARGIN) {
         laterTurn = laterTurn.then(() => turn).then(() => new Promise((resolve) => whenIdle(() => resolve())));
         return laterTurn;
     }
-    turn = turn.then(
-        () =>
-            new Promise((resolve) => {
-                requestAnimationFrame(() => setTimeout(resolve));
-            }),
-    );
+    const pause = waiting++ === 0 ? nextFrame : nextTask;
+    turn = turn.then(pause).then(() => {
+        waiting--;
+    });
     return turn;
 }
 
