@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { Daemon } from './daemon.mjs';
-import { parametersOf } from './harness.mjs';
+import { Daemon, given } from './daemon.mjs';
+import { expressionIn, parametersOf } from './harness.mjs';
 
 const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
 const card = (page, name) => page.locator(`section.card[aria-label="${name}"]`);
@@ -233,9 +233,9 @@ async function capacityIsDrawn(page, daemon) {
     const drawn = page.addInitScript(() => {
         const write = CanvasRenderingContext2D.prototype.fillText;
         /** @type {any} */ (window).written = [];
-        CanvasRenderingContext2D.prototype.fillText = function note(...given) {
-            /** @type {any} */ (window).written.push(given[0]);
-            return write.apply(this, given);
+        CanvasRenderingContext2D.prototype.fillText = function note(...words) {
+            /** @type {any} */ (window).written.push(words[0]);
+            return write.apply(this, words);
         };
     });
     await drawn;
@@ -246,7 +246,24 @@ async function capacityIsDrawn(page, daemon) {
     );
 }
 
+async function filterIsABox(page, daemon) {
+    const trace = await daemon.ingest(given('unet3d-v100'));
+    await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
+    await page.locator('#filter').click();
+    const editor = page.locator('.control-bar .cm-editor');
+    await editor.waitFor();
+    await page.keyboard.type('func_na');
+    await page.locator('.cm-tooltip-autocomplete').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await expressionIn(editor.locator('.cm-content')), 'func_name', 'Tab takes the first completion');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    const border = await editor.evaluate((box) => getComputedStyle(box).borderTopWidth);
+    assert.equal(border, '1px', 'the box has its edge when nobody types');
+}
+
 export const tests = [
+    { name: 'small things: the filter is a box that completes', body: filterIsABox },
     { name: 'small things: a tooltip follows the range', body: tooltipFollowsTheRange },
     { name: 'small things: pictures have their words', body: picturesHaveTheirWords },
     { name: 'small things: the header names the preset that is chosen', body: headerNamesTheChosenPreset },

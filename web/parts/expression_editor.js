@@ -39,6 +39,7 @@ export function expressionEditor(codemirror, options, { describedBy, apply, appl
             EditorView.clipboardInputFilter.of(inOneLine),
             EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : change)),
             hint.of(placeholder(options.placeholder)),
+            EditorView.editorAttributes.of({ class: 'expression' }),
             EditorView.contentAttributes.of({
                 id: options.id,
                 'aria-label': options.label,
@@ -48,7 +49,6 @@ export function expressionEditor(codemirror, options, { describedBy, apply, appl
         ],
     });
     let closed = false;
-    view.dom.classList.add('expression');
     language().then((words) => {
         if (!closed) view.dispatch({ effects: signature.words.of(words) });
     });
@@ -78,10 +78,18 @@ export function expressionEditor(codemirror, options, { describedBy, apply, appl
 
 const inOneLine = (words) => words.replace(/\s*\n\s*/g, ' ');
 
+/** Tab takes the first completion, or the chosen one; else it leaves the box. */
+function takeCompletion({ acceptCompletion, completionStatus, moveCompletionSelection, selectedCompletion }, view) {
+    if (completionStatus(view.state) !== 'active') return false;
+    if (!selectedCompletion(view.state)) moveCompletionSelection(true)(view);
+    return acceptCompletion(view);
+}
+
 /** Enter applies, unless a completion is chosen; Esc closes the list, then gives up what was typed. */
-function keys({ acceptCompletion, completionKeymap, historyKeymap, keymap, standardKeymap, startCompletion }, hands) {
+function keys(codemirror, hands) {
+    const { completionKeymap, historyKeymap, keymap, standardKeymap, startCompletion } = codemirror;
     const own = [
-        { key: 'Tab', run: acceptCompletion },
+        { key: 'Tab', run: (view) => takeCompletion(codemirror, view) },
         {
             key: 'Enter',
             run() {

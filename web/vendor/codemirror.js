@@ -2,7 +2,15 @@
 
 import { StyleModule } from 'style-mod';
 
-export { acceptCompletion, autocompletion, completionKeymap, startCompletion } from '@codemirror/autocomplete';
+export {
+    acceptCompletion,
+    autocompletion,
+    completionKeymap,
+    completionStatus,
+    moveCompletionSelection,
+    selectedCompletion,
+    startCompletion,
+} from '@codemirror/autocomplete';
 export { history, historyKeymap, standardKeymap } from '@codemirror/commands';
 export { Compartment, EditorState, StateEffect, StateField } from '@codemirror/state';
 export { Decoration, EditorView, keymap, placeholder, showTooltip, WidgetType } from '@codemirror/view';
