@@ -40,12 +40,12 @@ void sta_jobs_notify(struct sta_jobs *jobs)
     uv_mutex_lock(&jobs->lock);
     void (*on_change)(void *) = jobs->on_change;
     void *context = jobs->on_change_context;
-    jobs->telling++;
+    jobs->callbacks++;
     uv_mutex_unlock(&jobs->lock);
     if (on_change != NULL)
         on_change(context);
     uv_mutex_lock(&jobs->lock);
-    if (--jobs->telling == 0)
+    if (--jobs->callbacks == 0)
         uv_cond_broadcast(&jobs->changed);
     uv_mutex_unlock(&jobs->lock);
 }
@@ -456,7 +456,7 @@ void sta_jobs_on_change(struct sta_jobs *jobs, void (*changed)(void *context), v
     uv_mutex_lock(&jobs->lock);
     jobs->on_change = changed;
     jobs->on_change_context = context;
-    while (jobs->telling > 0)
+    while (jobs->callbacks > 0)
         uv_cond_wait(&jobs->changed, &jobs->lock);
     uv_mutex_unlock(&jobs->lock);
 }

@@ -32,7 +32,7 @@ struct sta_jobs {
     bool closing;
     void (*on_change)(void *context);
     void *on_change_context;
-    unsigned telling; /* calls of the listener under way */
+    unsigned callbacks; /* calls of the listener under way */
 };
 
 /** Calls the listener for changes.  Context: any thread, without the lock. */

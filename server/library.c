@@ -35,7 +35,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     uv_mutex_init(&library->editing);
     uv_mutex_init(&library->changing);
     uv_mutex_init(&library->lock);
-    uv_cond_init(&library->told);
+    uv_cond_init(&library->callbacks_done);
     library->follow = (struct sta_following){.interval_ns = options->follow_interval * UINT64_C(1000000000),
                                              .poll_ns = options->follow_poll * UINT64_C(1000000000),
                                              .quiet_ns = options->follow_quiet * UINT64_C(1000000000),
@@ -86,7 +86,7 @@ void sta_library_destroy(struct sta_library *library)
         record_destroy(record);
     }
     sta_presets_release(library->presets);
-    uv_cond_destroy(&library->told);
+    uv_cond_destroy(&library->callbacks_done);
     uv_mutex_destroy(&library->lock);
     uv_mutex_destroy(&library->changing);
     uv_mutex_destroy(&library->editing);
@@ -99,8 +99,8 @@ void sta_library_on_publish(struct sta_library *library, void (*published)(void 
     uv_mutex_lock(&library->lock);
     library->on_publish = published;
     library->on_publish_context = context;
-    while (library->telling > 0)
-        uv_cond_wait(&library->told, &library->lock);
+    while (library->callbacks > 0)
+        uv_cond_wait(&library->callbacks_done, &library->lock);
     uv_mutex_unlock(&library->lock);
 }
 

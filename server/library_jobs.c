@@ -41,13 +41,13 @@ void sta_library_tell_published(struct sta_library *library, const char *id)
     uv_mutex_lock(&library->lock);
     void (*published)(void *, const char *) = library->on_publish;
     void *context = library->on_publish_context;
-    library->telling++;
+    library->callbacks++;
     uv_mutex_unlock(&library->lock);
     if (published != NULL)
         published(context, id);
     uv_mutex_lock(&library->lock);
-    if (--library->telling == 0)
-        uv_cond_broadcast(&library->told);
+    if (--library->callbacks == 0)
+        uv_cond_broadcast(&library->callbacks_done);
     uv_mutex_unlock(&library->lock);
 }
 

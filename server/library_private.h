@@ -78,8 +78,8 @@ struct sta_library {
     uv_cond_t check_wanted, check_done;
     void (*on_publish)(void *context, const char *trace);
     void *on_publish_context;
-    unsigned telling; /* calls of on_publish under way */
-    uv_cond_t told;   /* there is none any more */
+    unsigned callbacks; /* calls of on_publish under way */
+    uv_cond_t callbacks_done;
 };
 
 /** The trace's record, made when it is not there.  Context: under the lock. */

@@ -28,7 +28,7 @@ struct sta_desk {
     struct sta_units *units;
     struct sta_unit *dealt; /* by rank: the last one; kind WAIT: it waits for one */
     unsigned done;          /* ranks that have ended */
-    bool told;              /* that nobody wants it any more */
+    bool stop_sent;         /* to all ranks: nobody wants it any more */
     int status;             /* of the first failure */
     struct sta_error *err;
 };
@@ -207,9 +207,9 @@ static struct sta_message *next_message(struct sta_desk *desk)
 static void tell_end(struct sta_desk *desk)
 {
     const struct sta_buffer nothing = {0};
-    if (desk->told || !atomic_load(&desk->reading->request->progress->cancel))
+    if (desk->stop_sent || !atomic_load(&desk->reading->request->progress->cancel))
         return;
-    desk->told = true;
+    desk->stop_sent = true;
     send_to_others(desk, STA_MESSAGE_CANCEL, &nothing);
     reply(desk, 0, STA_MESSAGE_CANCEL, &nothing);
     deal_to_waiting(desk);

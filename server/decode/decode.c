@@ -26,7 +26,7 @@ struct source_run {
     struct sta_chunker chunker;
     bool opened, exhausted;
     bool gzip;
-    uint64_t told;               /* of chunker.consumed, added to the progress so far */
+    uint64_t added;              /* of chunker.consumed, added to the progress so far */
     pthread_mutex_t ledger_lock; /* guards the source's counts and notes, so that who has scanned need not
                                     wait for who reads */
 };
@@ -124,7 +124,7 @@ static void open_source(struct decode_run *run, struct source_run *source)
         return;
     }
     set_reason(ledger, STA_SOURCE_COMPLETE, NULL);
-    source->told = bytes->consumed;
+    source->added = bytes->consumed;
     sta_chunker_init(&source->chunker, bytes,
                      (resume ? ledger->counts.physical_lines : source->file->lines_before) + 1,
                      resume ? ledger->counts.json_bytes : source->file->begin, run->request->json_limit,
@@ -208,8 +208,8 @@ static void close_source(struct decode_run *run, struct source_run *source)
 static void tell_progress(struct decode_run *run, struct source_run *source, size_t json_bytes)
 {
     atomic_fetch_add(&run->request->progress->json_bytes, json_bytes);
-    atomic_fetch_add(&run->request->progress->bytes, source->chunker.consumed - source->told);
-    source->told = source->chunker.consumed;
+    atomic_fetch_add(&run->request->progress->bytes, source->chunker.consumed - source->added);
+    source->added = source->chunker.consumed;
 }
 
 /* The source's next chunk.  Return: false when it has none left. */

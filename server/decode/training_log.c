@@ -339,9 +339,10 @@ enum sta_log_line_kind sta_log_line(const char *line, size_t length, struct sta_
     }
     if (memmem(line, length, "Epoch:", 6) != NULL) {
         split(line, length, &words);
-        bool told = find_word(&words, "GPU:") < words.count && find_word(&words, "Epoch:") < words.count;
-        *reason = told ? parse_iteration(&words, record) : NULL;
-        return !told ? STA_LOG_OTHER : *reason == NULL ? STA_LOG_ITERATION : STA_LOG_DAMAGED;
+        bool is_iteration =
+            find_word(&words, "GPU:") < words.count && find_word(&words, "Epoch:") < words.count;
+        *reason = is_iteration ? parse_iteration(&words, record) : NULL;
+        return !is_iteration ? STA_LOG_OTHER : *reason == NULL ? STA_LOG_ITERATION : STA_LOG_DAMAGED;
     }
     if (sta_is_training_heading(line, length))
         return STA_LOG_HEADING;

@@ -9,6 +9,8 @@ import { stallQuestion } from './causes.js';
 import { whenNear } from './near.js';
 import { table } from './table.js';
 
+const UNEVEN = 'Files of which the slowest and the fastest rank differ by 15 %';
+
 /* Members of the answer: what they are called, their unit, and what they mean. */
 const ROWS = [
     ['ops', 'Calls with a size', 'count'],
@@ -23,19 +25,9 @@ const ROWS = [
     ['shared_files', 'Shared files', 'count', 'Two ranks at least move data of each'],
     ['shared_ops', 'Calls to shared files', 'count'],
     ['shared_small', 'of these below 1 MiB', 'count', 'Of the calls to shared files'],
-    [
-        'shared_uneven_size',
-        'Shared files uneven by bytes',
-        'count',
-        'Files of which the slowest and the fastest rank differ by 15 %',
-    ],
+    ['shared_uneven_size', 'Shared files uneven by bytes', 'count', UNEVEN],
     ['shared_worst_size', 'largest difference of bytes', 'share', "Of the file's bytes"],
-    [
-        'shared_uneven_time',
-        'Shared files uneven by time',
-        'count',
-        'Files of which the slowest and the fastest rank differ by 15 %',
-    ],
+    ['shared_uneven_time', 'Shared files uneven by time', 'count', UNEVEN],
     ['shared_worst_time', 'largest difference of time', 'share', 'Of the time of all'],
     [
         'shared_uneven',

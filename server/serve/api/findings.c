@@ -8,15 +8,6 @@
 
 #define RUN_VALUES (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 
-static struct sta_overlap_query query_of(const struct sta_view *view)
-{
-    return (struct sta_overlap_query){.snapshot = view->snapshot,
-                                      .presets = view->presets,
-                                      .label = view->traces[0].label,
-                                      .trace_preset = view->preset,
-                                      .request = view->document};
-}
-
 int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
                            struct sta_error *err)
 {
@@ -51,7 +42,7 @@ static void put_objects(struct sta_buffer *out, const char *member, const struct
 static int result_utilisation(struct sta_view *view, const struct sta_budget *budget,
                               struct sta_result **result, struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_utilisation_result utilisation;
     int status = sta_utilisation_run(&query, budget, &utilisation, err);
     if (status != STA_OK)
@@ -98,7 +89,7 @@ static struct sta_result *result_of(struct sta_table *rows, const struct sta_fac
 static int result_stragglers(struct sta_view *view, const struct sta_budget *budget,
                              struct sta_result **result, struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_facts facts;
     struct sta_table rows;
     int status = sta_stragglers_run(&query, budget, &facts, &rows, err);
@@ -120,7 +111,7 @@ const struct sta_view_kind sta_view_stragglers = {.name = "stragglers",
 static int result_access(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                          struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_facts facts;
     struct sta_table files;
     int status = sta_access_run(&query, budget, &facts, &files, err);

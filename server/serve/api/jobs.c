@@ -51,7 +51,7 @@ int sta_api_job_delete(struct sta_call *call, struct sta_response *response, str
 struct follower {
     struct sta_jobs *jobs;
     char id[STA_JOB_ID_SIZE];
-    uint64_t told; /* the change that the client knows; counted from 1, 0: none */
+    uint64_t sent; /* the change that the client knows; counted from 1, 0: none */
 };
 
 static enum sta_stream_state follow(void *context, struct sta_buffer *out, bool heartbeat)
@@ -60,8 +60,8 @@ static enum sta_stream_state follow(void *context, struct sta_buffer *out, bool 
     struct sta_job_view view;
     if (!sta_jobs_view(follower->jobs, follower->id, &view))
         return STA_STREAM_END; /* forgotten */
-    if (follower->told != view.change + 1) {
-        follower->told = view.change + 1;
+    if (follower->sent != view.change + 1) {
+        follower->sent = view.change + 1;
         sta_put_format(out, "id: %llu\nevent: progress\ndata: ", (unsigned long long)view.change);
         sta_put_job(out, &view);
         sta_put_text(out, "\n\n");

@@ -18,15 +18,6 @@
     (SET_VALUES | STA_HAS(WHERE) | STA_HAS(LONGEST) | STA_HAS(EVENTS) | STA_HAS(SORT) | STA_HAS(ORDER_BY))
 #define PAGE_VALUES (STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH))
 
-static struct sta_overlap_query query_of(const struct sta_view *view)
-{
-    return (struct sta_overlap_query){.snapshot = view->snapshot,
-                                      .presets = view->presets,
-                                      .label = view->traces[0].label,
-                                      .trace_preset = view->preset,
-                                      .request = view->document};
-}
-
 /* ---- what a GET asks about when it does not say: a body says everything */
 
 static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
@@ -213,7 +204,7 @@ static void put_attribution(struct sta_buffer *out, const struct sta_attribution
 static int run_attribution(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                            struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_attribution_result attribution;
     int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
@@ -231,7 +222,7 @@ static int run_attribution(struct sta_view *view, const struct sta_budget *budge
 static int run_totals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                       struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_overlap_result overlap;
     if (has_member(view, "attribution"))
         return run_attribution(view, budget, result, err);
@@ -259,7 +250,7 @@ const struct sta_view_kind sta_view_overlap = {.name = "overlap",
 static int run_intervals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                          struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_table table;
     int status = sta_overlap_intervals(&query, budget, &table, err);
     if (status == STA_OK)
@@ -287,7 +278,7 @@ static int make_compatible(struct sta_view *view, struct sta_error *err)
 static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                       struct sta_error *err)
 {
-    struct sta_overlap_query query = query_of(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view);
     struct sta_overlap_result overlap;
     int status = sta_overlap_run(&query, budget, &overlap, err);
     if (status != STA_OK)

@@ -6,6 +6,7 @@
 
 #include "common/account.h"
 #include "common/memory.h"
+#include "analyse/analyse.h"
 #include "serve/responses/views.h"
 
 /* ---- budget */
@@ -88,6 +89,15 @@ struct sta_view_query sta_view_query_of(const struct sta_view *view)
         .to = values[STA_PARAMETER_TO].number,
         .filter = values[STA_PARAMETER_FILTER].text,
     };
+}
+
+struct sta_overlap_query sta_view_overlap_query(const struct sta_view *view)
+{
+    return (struct sta_overlap_query){.snapshot = view->snapshot,
+                                      .presets = view->presets,
+                                      .label = view->traces[0].label,
+                                      .trace_preset = view->preset,
+                                      .request = view->document};
 }
 
 struct sta_response_names sta_view_names(const struct sta_view *view)

@@ -104,6 +104,8 @@ void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind
 
 /** The analyse stage's form of the query; borrows from the view. */
 struct sta_view_query sta_view_query_of(const struct sta_view *view);
+/** The same for what is asked by a document; of the first trace. */
+struct sta_overlap_query sta_view_overlap_query(const struct sta_view *view);
 struct sta_response_names sta_view_names(const struct sta_view *view);
 /** Rows of a table (taken over) with the names and facts of a layered view before it. */
 struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,

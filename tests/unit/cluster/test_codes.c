@@ -132,6 +132,22 @@ static void desk_destroy(struct desk *desk)
     free(desk);
 }
 
+/* A desk, and the tables and codes of a unit that asks it. */
+static struct desk *open_unit(struct sta_tables **tables, struct sta_codes **codes)
+{
+    struct desk *desk = desk_create();
+    *tables = sta_tables_create(NULL);
+    *codes = sta_codes_create(*tables, &desk->calls);
+    return desk;
+}
+
+static void close_unit(struct desk *desk, struct sta_tables *tables, struct sta_codes *codes)
+{
+    sta_codes_destroy(codes);
+    sta_tables_destroy(tables);
+    desk_destroy(desk);
+}
+
 Test(cluster_codes, rows_of_units_get_the_codes_of_the_trace)
 {
     struct desk *desk = desk_create();
@@ -159,9 +175,9 @@ Test(cluster_codes, rows_of_units_get_the_codes_of_the_trace)
 
 Test(cluster_codes, what_is_known_is_not_asked_again)
 {
-    struct desk *desk = desk_create();
-    struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+    struct sta_tables *tables;
+    struct sta_codes *codes;
+    struct desk *desk = open_unit(&tables, &codes);
     for (int i = 0; i < 3; i++) {
         struct sta_batch batch;
         struct sta_error err = STA_ERROR_INIT;
@@ -170,16 +186,14 @@ Test(cluster_codes, what_is_known_is_not_asked_again)
         sta_batch_fini(&batch);
     }
     cr_assert_eq(desk->asked, 1);
-    sta_codes_destroy(codes);
-    sta_tables_destroy(tables);
-    desk_destroy(desk);
+    close_unit(desk, tables, codes);
 }
 
 Test(cluster_codes, what_is_asked_ahead_is_there_when_rows_want_it)
 {
-    struct desk *desk = desk_create();
-    struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+    struct sta_tables *tables;
+    struct sta_codes *codes;
+    struct desk *desk = open_unit(&tables, &codes);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
@@ -212,9 +226,9 @@ Test(cluster_codes, what_is_asked_ahead_is_there_when_rows_want_it)
 
 Test(cluster_codes, counters_name_the_keys_of_the_trace)
 {
-    struct desk *desk = desk_create();
-    struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+    struct sta_tables *tables;
+    struct sta_codes *codes;
+    struct desk *desk = open_unit(&tables, &codes);
     struct sta_buffer records = {0}, chunk = {0}, translated = {0};
     struct sta_error err = STA_ERROR_INIT;
     struct sta_counter_record record = {.ns = 5, .pid = 3, .host = {"", 0}, .name = {"cpu", 3}, .values = 1};
@@ -240,16 +254,14 @@ Test(cluster_codes, counters_name_the_keys_of_the_trace)
     sta_buffer_fini(&records);
     sta_buffer_fini(&chunk);
     sta_buffer_fini(&translated);
-    sta_codes_destroy(codes);
-    sta_tables_destroy(tables);
-    desk_destroy(desk);
+    close_unit(desk, tables, codes);
 }
 
 Test(cluster_codes, too_many_keys_are_a_sentence)
 {
-    struct desk *desk = desk_create();
-    struct sta_tables *tables = sta_tables_create(NULL);
-    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+    struct sta_tables *tables;
+    struct sta_codes *codes;
+    struct desk *desk = open_unit(&tables, &codes);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     char key[16];
@@ -259,9 +271,7 @@ Test(cluster_codes, too_many_keys_are_a_sentence)
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_ELIMIT);
     cr_assert(strstr(err.text, "4096 distinct args keys") != NULL, "%s", err.text);
     sta_batch_fini(&batch);
-    sta_codes_destroy(codes);
-    sta_tables_destroy(tables);
-    desk_destroy(desk);
+    close_unit(desk, tables, codes);
 }
 
 Test(cluster_codes, damaged_messages_are_refused)

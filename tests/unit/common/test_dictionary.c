@@ -107,15 +107,22 @@ Test(dictionary, texts_left_for_later_come_before_those_that_are_new)
     sta_dictionary_destroy(none);
 }
 
-Test(dictionary, texts_left_for_later_are_refused_until_there_is_memory)
+/* 100 texts of 100 kB in an account of 4 MiB. */
+static struct sta_dictionary *defer_more_than_fits(struct sta_account *account)
 {
     static const size_t blanks = 100000;
+    sta_account_init(account, 4 << 20, "memory", NULL);
+    struct sta_dictionary *dictionary = sta_dictionary_create_in(account);
+    sta_dictionary_defer(dictionary, 100, put_number, &blanks);
+    return dictionary;
+}
+
+Test(dictionary, texts_left_for_later_are_refused_until_there_is_memory)
+{
     struct sta_error err = STA_ERROR_INIT;
     struct sta_account account;
-    sta_account_init(&account, 4 << 20, "memory", NULL);
-    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
+    struct sta_dictionary *dictionary = defer_more_than_fits(&account);
     const size_t before = account.used;
-    sta_dictionary_defer(dictionary, 100, put_number, &blanks);
     cr_assert_eq(sta_dictionary_make(dictionary, &err), STA_ELIMIT);
     cr_assert(strstr(err.text, "memory") != NULL, "%s", err.text);
     cr_assert_eq(account.used, before);
@@ -129,12 +136,9 @@ Test(dictionary, texts_left_for_later_are_refused_until_there_is_memory)
 
 Test(dictionary, who_asks_for_refused_texts_gets_empty_ones_and_a_failure)
 {
-    static const size_t blanks = 100000;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_account account;
-    sta_account_init(&account, 4 << 20, "memory", NULL);
-    struct sta_dictionary *dictionary = sta_dictionary_create_in(&account);
-    sta_dictionary_defer(dictionary, 100, put_number, &blanks);
+    struct sta_dictionary *dictionary = defer_more_than_fits(&account);
     cr_assert_eq(sta_dictionary_text(dictionary, 50).length, 0);
     cr_assert_eq(sta_account_failure(&account, &err), STA_ELIMIT);
     cr_assert_eq(sta_dictionary_find(dictionary, "text", 4), STA_NO_CODE);
