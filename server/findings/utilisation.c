@@ -8,7 +8,7 @@
 
 /* ---- DLIO's formula */
 
-/* A interval between two checkpoints: what it adds to the weighted mean. */
+/* An interval between two checkpoints: what it adds to the weighted mean. */
 static void add_interval(int64_t from, int64_t to, const struct sta_step *steps, size_t count,
                          const struct sta_utilisation_options *options, double *total, double *weight)
 {

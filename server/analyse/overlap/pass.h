@@ -16,7 +16,7 @@ struct sta_overlap_part {
     bool outside;
 };
 
-/* A interval of time [from, to) in ticks; open: INT64_MIN, INT64_MAX. */
+/* An interval of time [from, to) in ticks; open: INT64_MIN, INT64_MAX. */
 struct sta_window {
     int64_t from, to;
 };
