@@ -117,6 +117,15 @@ export function expressionIn(box) {
     return box.evaluate((field) => field.value ?? (field.querySelector('.cm-placeholder') ? '' : field.textContent));
 }
 
+/** An entry of the completion list, once the list has it and is not being renewed. */
+export async function offered(page, name) {
+    const entry = page
+        .locator('.cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)')
+        .getByRole('option', { name });
+    await entry.first().waitFor();
+    return entry.first();
+}
+
 /** What the URL holds, as the page itself sees it. */
 export function parametersOf(page) {
     return page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));

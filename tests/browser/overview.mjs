@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { bandOf } from '../../web/parts/band.js';
 import { given } from './daemon.mjs';
-import { expressionIn, parametersOf, tableNumbers, tileNumber } from './harness.mjs';
+import { expressionIn, offered, parametersOf, tableNumbers, tileNumber } from './harness.mjs';
 
 const COLUMNS = {
     'Wall time': 'busy',
@@ -367,12 +367,12 @@ async function filterIsCompleted(page, daemon) {
     const input = page.locator('#filter'),
         options = page.locator('.filter').getByRole('option');
     await input.pressSequentially('func');
-    await options.first().waitFor();
+    await offered(page, /^func_name/);
     await input.press('ArrowDown');
     await input.press('Tab');
     assert.equal(await expressionIn(input), 'func_name');
     await input.pressSequentially(' == "HDF5Reader.o');
-    await page.getByRole('option', { name: /HDF5Reader.open/ }).click();
+    await (await offered(page, /HDF5Reader.open/)).click();
     assert.equal(await expressionIn(input), 'func_name == "HDF5Reader.open"');
     await input.press('Enter');
     await page.waitForFunction(() => new URLSearchParams(location.search).has('filter'));
@@ -385,11 +385,11 @@ async function filterIsCompleted(page, daemon) {
     await input.press('Enter');
     await shown(page);
     await input.press('ArrowDown');
-    await page.getByRole('option', { name: /func_name == "HDF5Reader.open"/ }).waitFor();
+    await offered(page, /func_name == "HDF5Reader.open"/);
     await input.press('Escape');
     assert.equal(await options.count(), 0);
     await input.fill('file_name.str.cont');
-    await page.getByRole('option', { name: 'contains("' }).waitFor();
+    await offered(page, 'contains("');
     await input.press('Escape');
     await input.press('Escape');
 }

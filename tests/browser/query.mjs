@@ -1,7 +1,7 @@
 /* query.mjs - questions and their answers against the API's: boxes, mistakes, events, charts, saved questions. */
 
 import assert from 'node:assert/strict';
-import { expressionIn, parametersOf, settled } from './harness.mjs';
+import { expressionIn, offered, parametersOf, settled } from './harness.mjs';
 import { gridRows } from './layer.mjs';
 
 async function openQuery(page, daemon, more = {}) {
@@ -117,7 +117,7 @@ async function wordsAreTheServers(page, daemon) {
     const box = page.getByRole('textbox', { name: 'Aggregates', exact: true }),
         signature = page.locator('#query-agg-signature');
     await box.fill('p = zon');
-    await page.getByRole('option', { name: /zonk/ }).click();
+    await (await offered(page, /zonk/)).click();
     assert.equal(await expressionIn(box), 'p = zonk(');
     await box.pressSequentially('max(time, ');
     await signature.getByText('max(x)').waitFor();
@@ -134,13 +134,13 @@ async function completionKnowsResults(page, daemon) {
     await openQuery(page, daemon);
     const box = page.getByRole('textbox', { name: 'Aggregates', exact: true });
     await box.fill('p = quan');
-    await page.getByRole('option', { name: /quantile/ }).click();
+    await (await offered(page, /quantile/)).click();
     assert.equal(await expressionIn(box), 'p = quantile(');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     const order = page.getByRole('textbox', { name: 'Order by', exact: true });
     await order.fill('-long');
-    await page.getByRole('option', { name: /longest/ }).waitFor();
+    await offered(page, /longest/);
 }
 
 async function eventsAreTheApis(page, daemon) {

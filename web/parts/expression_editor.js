@@ -78,9 +78,10 @@ export function expressionEditor(codemirror, options, { describedBy, apply, appl
 
 const inOneLine = (words) => words.replace(/\s*\n\s*/g, ' ');
 
-/** Tab takes the first completion, or the chosen one; else it leaves the box. */
+/** Tab takes the first completion, or the chosen one; without a list it leaves the box.  While a list that is still
+ * seen is being renewed, it does nothing. */
 function takeCompletion({ acceptCompletion, completionStatus, moveCompletionSelection, selectedCompletion }, view) {
-    if (completionStatus(view.state) !== 'active') return false;
+    if (completionStatus(view.state) !== 'active') return view.dom.querySelector('.cm-tooltip-autocomplete') !== null;
     if (!selectedCompletion(view.state)) moveCompletionSelection(true)(view);
     return acceptCompletion(view);
 }
