@@ -92,7 +92,9 @@ void sta_thread_lower_priority(int by)
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), by);
 }
 
-unsigned sta_usable_cores(void)
+static unsigned usable_cores;
+
+static void find_usable_cores(void)
 {
     cpu_set_t set;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -101,7 +103,14 @@ unsigned sta_usable_cores(void)
     double quota = sta_cgroup_limits_read("").cores;
     if (quota > 0 && quota < (double)cores)
         cores = (long)(quota + 0.999);
-    return cores < 1 ? 1 : (unsigned)cores;
+    usable_cores = cores < 1 ? 1 : (unsigned)cores;
+}
+
+unsigned sta_usable_cores(void)
+{
+    static uv_once_t once = UV_ONCE_INIT;
+    uv_once(&once, find_usable_cores);
+    return usable_cores;
 }
 
 unsigned long long sta_usable_memory(void)

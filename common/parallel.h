@@ -30,7 +30,8 @@ void sta_thread_set_time_slice(void);
  * third of their time, with 10 a tenth. */
 void sta_thread_lower_priority(int by);
 
-/** Cores that this process may use: affinity, and the quotas of its control group and those above it. */
+/** Cores that this process may use: affinity, and the quotas of its control group and those above it, as they
+ * were when this was first asked. */
 unsigned sta_usable_cores(void);
 /** Bytes of memory that this process may use: the machine's, and the limits of its control group and those
  * above it. */

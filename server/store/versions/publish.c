@@ -82,53 +82,6 @@ static int write_sources(struct sta_writer *writer, struct sta_error *err)
     return status;
 }
 
-/* Each sync waits for the disk alone, some milliseconds; waiting for several at once lets it gather them. */
-#define SYNC_THREADS 8
-
-struct syncing {
-    struct sta_made_file *files;
-    size_t count;
-    _Atomic size_t next;
-    _Atomic bool failed;
-    struct sta_error *err;
-};
-
-static void sync_some(void *context, unsigned thread)
-{
-    struct syncing *syncing = context;
-    struct sta_error err = STA_ERROR_INIT;
-    for (size_t i; (i = atomic_fetch_add(&syncing->next, 1)) < syncing->count;)
-        if (sta_file_finish(syncing->files[i].path, syncing->files[i].fd, &err) != STA_OK &&
-            !atomic_exchange(&syncing->failed, true))
-            *syncing->err = err;
-}
-
-/* Takes the open files; their paths stay the writer's. */
-static struct sta_made_file *take_open(struct sta_writer *writer, size_t *count)
-{
-    pthread_mutex_lock(&writer->lock);
-    struct sta_made_file *files = sta_alloc_array(writer->open_count, sizeof *files);
-    *count = 0;
-    for (size_t i = 0; i < writer->made_count; i++) {
-        if (writer->made[i].fd < 0)
-            continue;
-        files[(*count)++] = writer->made[i];
-        writer->made[i].fd = -1;
-    }
-    writer->open_count = 0;
-    pthread_mutex_unlock(&writer->lock);
-    return files;
-}
-
-int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err)
-{
-    struct syncing syncing = {.err = err};
-    syncing.files = take_open(writer, &syncing.count);
-    sta_parallel_run(SYNC_THREADS, sync_some, &syncing);
-    free(syncing.files);
-    return atomic_load(&syncing.failed) ? err->status : STA_OK;
-}
-
 static int64_t now_us(void)
 {
     struct timespec now;

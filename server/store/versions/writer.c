@@ -14,7 +14,6 @@
 #include "store/versions/merge.h"
 
 #define REWRITE_ROWS (256 * 1024) /* of a segment that is made of what stays of others */
-#define OPEN_FILES 128            /* written and not yet synced */
 
 /* ---- beginning */
 
@@ -374,16 +373,6 @@ char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, ui
     return sta_trace_file(writer->folder, kind, *number);
 }
 
-int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct sta_error *err)
-{
-    pthread_mutex_lock(&writer->lock);
-    STA_GROW(writer->made, writer->made_capacity, writer->made_count + 1);
-    writer->made[writer->made_count++] = (struct sta_made_file){.path = path, .fd = fd};
-    bool many = ++writer->open_count >= OPEN_FILES;
-    pthread_mutex_unlock(&writer->lock);
-    return many ? sta_writer_sync_files(writer, err) : STA_OK;
-}
-
 int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
                            enum sta_envelope_kind envelope, const struct sta_buffer *content,
                            uint32_t *number, struct sta_error *err)
@@ -460,6 +449,7 @@ static void worker_fini(const struct sta_writer *writer, struct sta_writer_worke
 
 void sta_writer_end(struct sta_writer *writer)
 {
+    sta_writer_end_syncing(writer);
     pthread_mutex_lock(&writer->store->lock);
     writer->known->writing = false;
     pthread_mutex_unlock(&writer->store->lock);

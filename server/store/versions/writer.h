@@ -1,5 +1,5 @@
 /* writer.h - the next version of a trace while it is being written: private to writer.c, publish.c,
- * counters.c, compact.c, kinds.c. */
+ * sync.c, counters.c, compact.c, kinds.c. */
 #ifndef STA_STORE_WRITER_H
 #define STA_STORE_WRITER_H
 
@@ -57,10 +57,12 @@ struct sta_writer {
     size_t segment_capacity, counters_capacity;
     struct sta_made_file *made; /* files that are new */
     size_t made_count, made_capacity;
-    size_t open_count;   /* how many of them are open */
-    char *journal;       /* path; NULL: none */
-    int journal_fd;      /* -1: it is not written */
-    size_t journal_size; /* of what a crash left of it that makes sense */
+    size_t open_count;           /* how many of them are open, */
+    size_t open_from;            /* which is none of those before this one */
+    struct sta_syncing *syncing; /* files that a thread syncs; NULL: none */
+    char *journal;               /* path; NULL: none */
+    int journal_fd;              /* -1: it is not written */
+    size_t journal_size;         /* of what a crash left of it that makes sense */
     struct sta_tables_marks *journal_marks;
 };
 
@@ -88,14 +90,17 @@ STA_MUSTCHECK int sta_writer_adopt_report(struct sta_writer *writer, struct sta_
 /** Names a file of the version to be; free() the path. */
 char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);
 /** Takes over a file that was created, which is synced before the version is published, or removed if all
- * fails; syncs all that wait once they are many. */
+ * fails.  Once some wait, a thread begins to sync them; they are only waited for when they are very many.
+ * sync.c, like the next two. */
 STA_MUSTCHECK int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct sta_error *err);
 /** Creates an envelope and notes it. */
 STA_MUSTCHECK int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
                                          enum sta_envelope_kind envelope, const struct sta_buffer *content,
                                          uint32_t *number, struct sta_error *err);
-/** Syncs the files that are open, several at once. */
+/** Syncs the files that are open, several at once, and waits for those under way. */
 STA_MUSTCHECK int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err);
+/** Waits for the thread that syncs files, if there is one. */
+void sta_writer_end_syncing(struct sta_writer *writer);
 /** Adds rows of a chunk whose source is known by its id.  Takes the batch's arrays, leaves others. */
 STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
                                   const struct sta_stored_source *source, struct sta_batch *batch,
