@@ -1,4 +1,4 @@
-/* A tree of values in an arena. */
+/* A tree of values in an arena, and the mistakes in one. */
 #include "common/document.h"
 
 #include <stdlib.h>
@@ -123,4 +123,60 @@ const char *sta_document_kind(const struct sta_document *value)
     static const char *const kinds[] = {"null",     "a truth value", "a whole number", "a number",
                                         "a string", "a list",        "an object"};
     return kinds[value->type];
+}
+
+/* ---- mistakes */
+
+static void put_escaped(struct sta_buffer *out, const char *name)
+{
+    sta_put_char(out, '/');
+    for (; *name != '\0'; name++) {
+        if (*name == '~')
+            sta_put_text(out, "~0");
+        else if (*name == '/')
+            sta_put_text(out, "~1");
+        else
+            sta_put_char(out, *name);
+    }
+}
+
+int sta_at_member(struct sta_error *err, const char *first, const char *second, int64_t position)
+{
+    struct sta_buffer pointer;
+    sta_buffer_init(&pointer);
+    put_escaped(&pointer, first);
+    if (second != NULL)
+        put_escaped(&pointer, second);
+    sta_put_char(&pointer, '\0');
+    sta_at(err, pointer.data, position);
+    sta_buffer_fini(&pointer);
+    return err->status;
+}
+
+/* The names with commas between. */
+static void put_names(struct sta_buffer *out, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sta_put_format(out, "%s%s", i > 0 ? ", " : "", names[i]);
+    sta_put_char(out, '\0');
+}
+
+int sta_document_check(const struct sta_document *object, const char *const *known, size_t count,
+                       struct sta_error *err)
+{
+    for (const struct sta_document *member = object->first; member != NULL; member = member->next) {
+        struct sta_buffer names;
+        size_t i = 0;
+        while (i < count && strcmp(known[i], member->name) != 0)
+            i++;
+        if (i < count)
+            continue;
+        sta_buffer_init(&names);
+        put_names(&names, known, count);
+        sta_fail(err, STA_EINPUT, "there is no member \"%.60s\" here; there are %s", member->name,
+                 names.data);
+        sta_buffer_fini(&names);
+        return sta_at_member(err, member->name, NULL, -1);
+    }
+    return STA_OK;
 }

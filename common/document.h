@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "common/buffer.h"
 #include "common/dictionary.h"
+#include "common/error.h"
 #include "common/memory.h"
 
 enum sta_document_type {
@@ -53,5 +54,12 @@ struct sta_document *sta_document_get(struct sta_cursor *in, struct sta_arena *a
 bool sta_document_number(const struct sta_document *value, double *number);
 /** "a text", "a list", .. for messages. */
 const char *sta_document_kind(const struct sta_document *value);
+
+/** Notes the parameter "/first/second" (second NULL: none), with the escapes of JSON pointers.  Return:
+ * err->status. */
+int sta_at_member(struct sta_error *err, const char *first, const char *second, int64_t position);
+/** Refuses an object with a member that is not among @known: STA_EINPUT, with the member as the parameter. */
+STA_MUSTCHECK int sta_document_check(const struct sta_document *object, const char *const *known,
+                                     size_t count, struct sta_error *err);
 
 #endif

@@ -30,24 +30,6 @@ static int fail_item(const char *list, size_t number, struct sta_error *err)
     return below(err);
 }
 
-static int check_members(const struct sta_document *given, struct sta_error *err)
-{
-    for (const struct sta_document *m = given->first; m != NULL; m = m->next) {
-        size_t i = 0;
-        while (i < STA_COUNT_OF(members) && strcmp(members[i], m->name) != 0)
-            i++;
-        if (i < STA_COUNT_OF(members))
-            continue;
-        sta_fail(
-            err, STA_EINPUT,
-            "there is no member \"%.60s\" here; there are chain, target, causes, by, granularity, longest",
-            m->name);
-        sta_at_member(err, m->name, NULL, -1);
-        return below(err);
-    }
-    return STA_OK;
-}
-
 /* ---- what is split into what */
 
 static int fail_chain(const struct sta_run *run, const char *name, const struct sta_attribution *asked,
@@ -205,10 +187,12 @@ int sta_attribution_read(struct sta_run *run, const struct sta_document *request
                  "expected {\"chain\": \"stall\"}, or {\"target\": \"..\", \"causes\": [..]}");
         return sta_at(err, "/attribution", -1);
     }
-    int rc = check_members(given, err);
-    if (rc == STA_OK && sta_member_text(given, "chain", &chain, err) != STA_OK)
-        rc = below(err);
-    if (rc == STA_OK && chain != NULL &&
+    int rc = sta_document_check(given, members, STA_COUNT_OF(members), err);
+    if (rc == STA_OK)
+        rc = sta_member_text(given, "chain", &chain, err);
+    if (rc != STA_OK)
+        return below(err);
+    if (chain != NULL &&
         (sta_member_given(request, "sets") != NULL || sta_member_given(request, "layers") != NULL)) {
         sta_fail(err, STA_EINPUT, "a chain has its own sets: leave sets and layers out");
         rc = sta_at(err, "/attribution/chain", -1);

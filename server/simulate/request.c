@@ -286,27 +286,15 @@ static int read_detail(const struct sta_document *list, struct sta_whatif_reques
     return good ? STA_OK : sta_bad(err, "detail", "may list ranks, epochs, steps");
 }
 
+/* Parameters are paths here, not pointers. */
 static int check_members(const struct sta_document *request, const char *const *known, size_t count,
                          struct sta_error *err)
 {
-    for (const struct sta_document *member = request->first; member != NULL; member = member->next) {
-        struct sta_buffer list;
-        size_t i = 0;
-        while (i < count && strcmp(known[i], member->name) != 0)
-            i++;
-        if (i < count)
-            continue;
-        sta_buffer_init(&list);
-        for (i = 0; i < count; i++)
-            sta_put_format(&list, "%s%s", i > 0 ? ", " : "", known[i]);
-        sta_put_char(&list, '\0');
-        char name[PATH_SIZE];
-        snprintf(name, sizeof name, "%.100s", member->name);
-        sta_bad(err, name, "is unknown; known are %s", list.data);
-        sta_buffer_fini(&list);
-        return err->status;
-    }
-    return STA_OK;
+    char name[sizeof err->parameter];
+    if (sta_document_check(request, known, count, err) == STA_OK)
+        return STA_OK;
+    snprintf(name, sizeof name, "%s", err->parameter + strlen("/"));
+    return sta_at(err, name, -1);
 }
 
 int sta_whatif_assumption(const struct sta_document *request, struct sta_assumption *assumed,

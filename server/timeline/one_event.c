@@ -245,25 +245,15 @@ void sta_timeline_event_fini(struct sta_timeline_event *event)
     *event = (struct sta_timeline_event){0};
 }
 
-static int check_members(const struct sta_document *request, struct sta_error *err)
-{
-    for (const struct sta_document *m = request->first; m != NULL; m = m->next)
-        if (strcmp(m->name, "preset") != 0) {
-            sta_fail(err, STA_EINPUT, "there is no parameter \"%.60s\" here", m->name);
-            return sta_at_member(err, m->name, NULL, -1);
-        }
-    return 0;
-}
-
 int sta_timeline_event(const struct sta_timeline_query *query, const char *id,
                        const struct sta_budget *budget, struct sta_timeline_event *event,
                        struct sta_error *err)
 {
-    static const char *const own[] = {NULL};
+    static const char *const own[] = {NULL}, *const known[] = {"preset"};
     struct request request = {.budget = budget, .answer = event};
     *event = (struct sta_timeline_event){.account = budget->account};
     event->memory.account = budget->account;
-    int rc = check_members(query->request, err);
+    int rc = sta_document_check(query->request, known, STA_COUNT_OF(known), err);
     if (rc == 0)
         rc = sta_selection_read(&request.selection, query, own, budget, err);
     if (rc == 0)

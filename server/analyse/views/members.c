@@ -5,32 +5,6 @@
 
 #include "common/buffer.h"
 
-static void put_escaped(struct sta_buffer *out, const char *name)
-{
-    sta_put_char(out, '/');
-    for (; *name != '\0'; name++) {
-        if (*name == '~')
-            sta_put_text(out, "~0");
-        else if (*name == '/')
-            sta_put_text(out, "~1");
-        else
-            sta_put_char(out, *name);
-    }
-}
-
-int sta_at_member(struct sta_error *err, const char *first, const char *second, int64_t position)
-{
-    struct sta_buffer pointer;
-    sta_buffer_init(&pointer);
-    put_escaped(&pointer, first);
-    if (second != NULL)
-        put_escaped(&pointer, second);
-    sta_put_char(&pointer, '\0');
-    sta_at(err, pointer.data, position);
-    sta_buffer_fini(&pointer);
-    return err->status;
-}
-
 const struct sta_document *sta_member_given(const struct sta_document *object, const char *name)
 {
     const struct sta_document *member = sta_document_member(object, name);

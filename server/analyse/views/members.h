@@ -22,8 +22,4 @@ STA_MUSTCHECK int sta_member_word(const struct sta_document *object, const char 
 /** The member itself, NULL when it is absent or null. */
 const struct sta_document *sta_member_given(const struct sta_document *object, const char *name);
 
-/** Notes the parameter "/first/second" (second NULL: none), with the escapes of JSON pointers.  Return:
- * err->status. */
-int sta_at_member(struct sta_error *err, const char *first, const char *second, int64_t position);
-
 #endif

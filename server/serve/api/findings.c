@@ -8,29 +8,6 @@
 
 #define RUN_VALUES (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 
-int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
-                           struct sta_error *err)
-{
-    struct sta_buffer list;
-    for (const struct sta_document *member = view->document->first; member != NULL; member = member->next) {
-        size_t i = 0;
-        while (i < count && strcmp(known[i], member->name) != 0)
-            i++;
-        if (i < count)
-            continue;
-        sta_buffer_init(&list);
-        for (i = 0; i < count; i++)
-            sta_put_format(&list, "%s%s", i > 0 ? ", " : "", known[i]);
-        sta_put_char(&list, '\0');
-        char pointer[sizeof err->parameter];
-        snprintf(pointer, sizeof pointer, "/%.200s", member->name);
-        sta_fail(err, STA_EINPUT, "There is no member \"%.60s\" here; allowed: %s", member->name, list.data);
-        sta_buffer_fini(&list);
-        return sta_at(err, pointer, -1);
-    }
-    return STA_OK;
-}
-
 static void put_objects(struct sta_buffer *out, const char *member, const struct sta_table *table)
 {
     sta_put_member(out, member);
@@ -73,7 +50,7 @@ const struct sta_view_kind sta_view_utilisation = {
 static int check_stragglers(struct sta_view *view, struct sta_error *err)
 {
     static const char *const known[] = {"preset", "from", "to", "filter", "by", "measure", "of", "least"};
-    int status = sta_view_check_members(view, known, STA_COUNT_OF(known), err);
+    int status = sta_document_check(view->document, known, STA_COUNT_OF(known), err);
     return status == STA_OK ? sta_view_default_preset(view, err) : status;
 }
 

@@ -15,21 +15,16 @@ static const char *text_of(const struct sta_view *view, const char *name)
 static int check_members(struct sta_view *view, struct sta_error *err)
 {
     static const char *const known[] = {"preset", "yaml", "filters"};
-    for (const struct sta_document *member = view->document->first; member != NULL; member = member->next) {
-        char pointer[sizeof err->parameter];
-        size_t i = 0;
-        while (i < STA_COUNT_OF(known) && strcmp(known[i], member->name) != 0)
-            i++;
-        snprintf(pointer, sizeof pointer, "/%.200s", member->name);
-        if (i == STA_COUNT_OF(known))
-            sta_fail(err, STA_EINPUT, "There is no member \"%.60s\" here; allowed: preset, yaml, filters",
-                     member->name);
-        else if (member->type != STA_DOCUMENT_TEXT)
-            sta_fail(err, STA_EINPUT, "%s must be a text, not %s", member->name, sta_document_kind(member));
-        else
+    int status = sta_document_check(view->document, known, STA_COUNT_OF(known), err);
+    for (const struct sta_document *member = view->document->first; status == STA_OK && member != NULL;
+         member = member->next) {
+        if (member->type == STA_DOCUMENT_TEXT)
             continue;
-        return sta_at(err, pointer, -1);
+        sta_fail(err, STA_EINPUT, "%s must be a text, not %s", member->name, sta_document_kind(member));
+        status = sta_at_member(err, member->name, NULL, -1);
     }
+    if (status != STA_OK)
+        return status;
     const char *filters = text_of(view, "filters");
     if (filters == NULL || strcmp(filters, "on") == 0 || strcmp(filters, "off") == 0)
         return STA_OK;

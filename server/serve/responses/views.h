@@ -151,9 +151,6 @@ STA_MUSTCHECK int sta_view_open(struct sta_view *view, struct sta_error *err);
 int sta_view_write_chrome_trace(struct sta_view *view, const struct sta_budget *budget,
                                 struct sta_response *response, struct sta_error *err);
 STA_MUSTCHECK int sta_view_default_preset(struct sta_view *view, struct sta_error *err);
-/** Refuses a request with a member that is not among @known, with its place and what is allowed. */
-STA_MUSTCHECK int sta_view_check_members(const struct sta_view *view, const char *const *known, size_t count,
-                                         struct sta_error *err);
 
 /* view_document.c: from a call to document, page, order */
 STA_MUSTCHECK int sta_view_read_document(struct sta_view *view, const struct sta_call *call,
