@@ -7,6 +7,9 @@
  * until the end (together they are smaller than the last).  A writer fills the entry, then publishes the slot
  * with release order; a reader that sees the slot sees the entry.  The mutex serialises writers only.
  *
+ * What a large dictionary needs next, a block of texts, entries or a larger table, is made ready by who has
+ * just interned, without the lock (dictionary_ahead.c).
+ *
  * Texts that were appended are not in the table: who looks one up first puts all of them there.  Most
  * dictionaries of a stored trace are only read by code, and never need it.  When there is no memory for that
  * table, looking up goes through all texts.
@@ -34,18 +37,15 @@
 #define LEAST_TEXTS 256 /* bytes of the first block of texts, and of the largest */
 #define MOST_TEXTS (STA_HUGE_PAGE - sizeof(struct texts))
 
-#define WHAT "texts"
-
-static size_t table_bytes(size_t capacity)
-{
-    return sizeof(struct table) + capacity * sizeof(uint64_t);
-}
+#define LARGE_TABLE (STA_HUGE_PAGE / sizeof(uint64_t)) /* slots: the next table is made ready ahead */
+#define ENTRIES_OF_PAGE ((uint32_t)(STA_HUGE_PAGE / sizeof(struct sta_text)))
 
 void *sta_dictionary_take(struct sta_dictionary *dictionary, size_t size)
 {
-    void *memory = dictionary->refusal != NULL
-                       ? sta_account_alloc(dictionary->account, size, 1, WHAT, dictionary->refusal)
-                       : sta_account_alloc_sticky(dictionary->account, size, 1, WHAT);
+    void *memory =
+        dictionary->refusal != NULL
+            ? sta_account_alloc(dictionary->account, size, 1, STA_DICTIONARY_WHAT, dictionary->refusal)
+            : sta_account_alloc_sticky(dictionary->account, size, 1, STA_DICTIONARY_WHAT);
     if (memory != NULL)
         atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, memory),
                                   memory_order_relaxed);
@@ -64,10 +64,10 @@ static void *take_small(struct sta_dictionary *dictionary, size_t size)
 /* The same, for a table without texts. */
 static struct table *take_table(struct sta_dictionary *dictionary, size_t capacity)
 {
-    struct table *table = sta_dictionary_take(dictionary, table_bytes(capacity));
+    struct table *table = sta_dictionary_take(dictionary, sta_dictionary_table_bytes(capacity));
     if (table == NULL)
         return NULL;
-    memset(table, 0, table_bytes(capacity));
+    memset(table, 0, sta_dictionary_table_bytes(capacity));
     table->capacity = capacity;
     return table;
 }
@@ -77,13 +77,23 @@ static void give(struct sta_dictionary *dictionary, void *memory)
     sta_account_free(dictionary->account, memory);
 }
 
+/* It is held for some microseconds: going to sleep takes longer than a short wait. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 struct sta_dictionary *sta_dictionary_create_in(struct sta_account *account)
 {
     struct sta_dictionary *dictionary = sta_account_alloc_small(account, 1, sizeof *dictionary);
-    pthread_mutex_init(&dictionary->lock, NULL);
+    init_lock(&dictionary->lock);
     dictionary->account = account;
     atomic_init(&dictionary->bytes, sta_account_charged(account, dictionary));
-    struct table *table = take_small(dictionary, table_bytes(FIRST_SLOTS));
+    struct table *table = take_small(dictionary, sta_dictionary_table_bytes(FIRST_SLOTS));
     table->capacity = FIRST_SLOTS;
     atomic_init(&dictionary->table, table);
     atomic_init(&dictionary->chunks[0], dictionary->first);
@@ -110,6 +120,7 @@ void sta_dictionary_destroy(struct sta_dictionary *dictionary)
     for (unsigned i = 0; dictionary->singles != NULL && i < STA_DICTIONARY_CHUNKS; i++)
         give(dictionary, atomic_load(&dictionary->singles->chunks[i]));
     give(dictionary, dictionary->singles);
+    sta_dictionary_give_ready(dictionary);
     while (dictionary->texts != NULL) {
         struct texts *older = dictionary->texts->older;
         give(dictionary, dictionary->texts);
@@ -209,7 +220,8 @@ static bool put_appended(struct sta_dictionary *dictionary)
     size_t capacity = atomic_load_explicit(&dictionary->table, memory_order_relaxed)->capacity;
     while (capacity < 2 * (size_t)count)
         capacity *= 2;
-    struct table *table = sta_account_calloc(dictionary->account, table_bytes(capacity), 1, WHAT, &ignored);
+    struct table *table = sta_account_calloc(dictionary->account, sta_dictionary_table_bytes(capacity), 1,
+                                             STA_DICTIONARY_WHAT, &ignored);
     if (table == NULL)
         return false;
     atomic_fetch_add_explicit(&dictionary->bytes, sta_account_charged(dictionary->account, table),
@@ -271,6 +283,10 @@ static struct sta_text *new_entry(struct sta_dictionary *dictionary, uint32_t co
             sta_dictionary_take(dictionary, ((size_t)STA_DICTIONARY_FIRST_CHUNK << chunk) * sizeof *entries);
         atomic_store_explicit(&dictionary->chunks[chunk], entries, memory_order_release);
     }
+    if (inside % ENTRIES_OF_PAGE == ENTRIES_OF_PAGE / 2) {
+        atomic_store_explicit(&dictionary->ahead.code, code + ENTRIES_OF_PAGE / 2, memory_order_relaxed);
+        sta_dictionary_want(dictionary, STA_AHEAD_ENTRIES);
+    }
     return entries != NULL ? entries + inside : NULL;
 }
 
@@ -282,9 +298,11 @@ static const char *copy_text(struct sta_dictionary *dictionary, const char *byte
     if (block == NULL || block->size - dictionary->used <= length) {
         const size_t size = block == NULL ? LEAST_TEXTS : STA_MIN(block->size * 2, (size_t)MOST_TEXTS);
         const bool small = block == NULL && length < LEAST_TEXTS;
-        struct texts *fresh =
-            small ? take_small(dictionary, sizeof *fresh + LEAST_TEXTS)
-                  : sta_dictionary_take(dictionary, sizeof *fresh + STA_MAX(size, length + 1));
+        const bool usual = size == MOST_TEXTS && length < MOST_TEXTS;
+        struct texts *fresh = usual ? sta_dictionary_ready_texts(dictionary) : NULL;
+        if (fresh == NULL)
+            fresh = small ? take_small(dictionary, sizeof *fresh + LEAST_TEXTS)
+                          : sta_dictionary_take(dictionary, sizeof *fresh + STA_MAX(size, length + 1));
         if (fresh == NULL)
             return NULL;
         *fresh = (struct texts){.older = block, .size = STA_MAX(size, length + 1)};
@@ -295,6 +313,9 @@ static const char *copy_text(struct sta_dictionary *dictionary, const char *byte
     if (length > 0)
         memcpy(copy, bytes, length);
     copy[length] = '\0';
+    if (block->size == MOST_TEXTS && dictionary->used < MOST_TEXTS / 2 &&
+        dictionary->used + length + 1 >= MOST_TEXTS / 2)
+        sta_dictionary_want(dictionary, STA_AHEAD_TEXTS);
     dictionary->used += length + 1;
     return copy;
 }
@@ -329,11 +350,16 @@ static _Atomic uint64_t *slot_for(struct sta_dictionary *dictionary, uint32_t co
 {
     struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
     if (((size_t)count + 1) * 2 > table->capacity) {
-        table = take_table(dictionary, table->capacity * 2);
+        const size_t capacity = table->capacity * 2;
+        table = sta_dictionary_ready_table(dictionary, capacity);
+        if (table == NULL)
+            table = take_table(dictionary, capacity);
         if (table == NULL)
             return NULL;
         grow_table(dictionary, table);
         slot = empty_slot(table, hash);
+    } else if (table->capacity >= LARGE_TABLE && count == table->capacity / 16 * 7) {
+        sta_dictionary_want(dictionary, STA_AHEAD_TABLE);
     }
     return &table->slots[slot];
 }
@@ -446,6 +472,7 @@ void sta_dictionary_intern_together(struct sta_dictionary *dictionary, const str
         if (codes[i] == STA_NO_CODE)
             codes[i] = add_locked(dictionary, hashes[i], texts[i].bytes, texts[i].length);
     pthread_mutex_unlock(&dictionary->lock);
+    sta_dictionary_look_ahead(dictionary);
 }
 
 struct sta_text sta_dictionary_text(const struct sta_dictionary *dictionary, uint32_t code)

@@ -8,6 +8,7 @@
 #include "common/dictionary.h"
 
 #define STA_DICTIONARY_CHUNKS 29       /* 16 * (2^29 - 1) entries: past 32-bit codes */
+#define STA_DICTIONARY_WHAT "texts"    /* that memory is for */
 #define STA_DICTIONARY_FIRST_CHUNK 16u /* each key of args has a dictionary, and most have few texts */
 
 /* A block of texts, each with a zero behind it. */
@@ -22,6 +23,16 @@ struct singles {
     _Atomic(_Atomic uint32_t *) chunks[STA_DICTIONARY_CHUNKS];
     uint32_t count; /* texts that are not in the table */
 };
+
+/* Memory that a large dictionary needs next, made ready by who has just interned, without the lock: the first
+ * touch of a large page takes the kernel longer than all texts on it take, and others would wait for it. */
+struct ahead {
+    _Atomic unsigned wanted;       /* STA_AHEAD_.., noted under the lock */
+    _Atomic uint32_t code;         /* whose entry is wanted */
+    _Atomic(struct texts *) texts; /* ready, or NULL */
+    _Atomic(struct table *) table;
+};
+enum { STA_AHEAD_TEXTS = 1, STA_AHEAD_TABLE = 2, STA_AHEAD_ENTRIES = 4 };
 
 struct sta_dictionary {
     _Atomic(struct table *) table;
@@ -38,6 +49,7 @@ struct sta_dictionary {
     sta_text_maker *make;      /* of texts that were left for later */
     const void *make_context;
     struct singles *singles; /* NULL: lists of one text are texts like others */
+    struct ahead ahead;
     struct sta_text first[STA_DICTIONARY_FIRST_CHUNK];
 };
 
@@ -56,6 +68,24 @@ void *sta_dictionary_take(struct sta_dictionary *dictionary, size_t size);
 /** The next text, under the lock.  Return: false when there is no memory for it; then nothing has changed,
  * but that code 0 is there, if need be as an empty text. */
 bool sta_dictionary_fill(struct sta_dictionary *dictionary, uint32_t code, const char *bytes, size_t length);
+
+/** Makes ready what is wanted.  Context: any thread, without the lock. */
+void sta_dictionary_make_ready(struct sta_dictionary *dictionary);
+static inline void sta_dictionary_look_ahead(struct sta_dictionary *dictionary)
+{
+    if (atomic_load_explicit(&dictionary->ahead.wanted, memory_order_relaxed) != 0)
+        sta_dictionary_make_ready(dictionary);
+}
+/** A block of a large page for texts, or NULL: none is ready. */
+struct texts *sta_dictionary_ready_texts(struct sta_dictionary *dictionary);
+/** An empty table of so many slots, or NULL. */
+struct table *sta_dictionary_ready_table(struct sta_dictionary *dictionary, size_t capacity);
+void sta_dictionary_give_ready(struct sta_dictionary *dictionary);
+/** Notes under the lock what is wanted. */
+static inline void sta_dictionary_want(struct sta_dictionary *dictionary, unsigned what)
+{
+    atomic_fetch_or_explicit(&dictionary->ahead.wanted, what, memory_order_relaxed);
+}
 
 /** Whether no text is left for later: they are made if need be, and what there is no memory for is a sticky
  * failure. */

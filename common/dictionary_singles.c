@@ -66,4 +66,5 @@ void sta_dictionary_intern_singles(struct sta_dictionary *dictionary, const uint
     for (size_t i = 0; i < count; i++)
         codes[i] = add_single(dictionary, members[i]);
     pthread_mutex_unlock(&dictionary->lock);
+    sta_dictionary_look_ahead(dictionary);
 }

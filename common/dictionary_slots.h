@@ -1,4 +1,4 @@
-/* dictionary_slots.h - the hash table of a dictionary (private to dictionary.c).
+/* dictionary_slots.h - the hash table of a dictionary (private to dictionary*.c).
  *
  * A slot holds half of the hash and code + 1.  That half says where the slot belongs, so that tables are made
  * of the slots of others. */
@@ -14,6 +14,11 @@ struct table {
     size_t capacity;          /* a power of two */
     _Atomic uint64_t slots[]; /* half of the hash, code + 1; 0: empty */
 };
+
+static inline size_t sta_dictionary_table_bytes(size_t capacity)
+{
+    return sizeof(struct table) + capacity * sizeof(uint64_t);
+}
 
 static inline uint64_t slot_of(uint64_t hash, uint32_t code)
 {

@@ -7,6 +7,7 @@
 #include "common/account.h"
 #include "common/buffer.h"
 #include "common/dictionary.h"
+#include "common/memory.h"
 #include "common/parallel.h"
 
 #define TEXTS 100000 /* so that threads share the work where there are many */
@@ -253,6 +254,77 @@ Test(dictionary, many_are_interned_as_one_is)
         free((char *)(uintptr_t)texts[i].bytes);
     }
     sta_dictionary_destroy(dictionary);
+}
+
+enum { LARGE = 300000, GROUP = 50 }; /* so many that memory is made ready ahead; interned at once */
+
+struct interning {
+    struct sta_dictionary *dictionary;
+    _Atomic uint32_t next;
+};
+
+static void intern_large(void *context, unsigned worker)
+{
+    struct interning *interning = context;
+    struct sta_dictionary_cache *cache = sta_alloc(sizeof *cache);
+    char bytes[GROUP][32];
+    struct sta_text texts[GROUP];
+    uint64_t hashes[GROUP];
+    uint32_t codes[GROUP];
+    sta_dictionary_cache_init(cache, interning->dictionary);
+    for (uint32_t first; (first = atomic_fetch_add(&interning->next, GROUP / 2)) < LARGE;) {
+        for (uint32_t i = 0; i < GROUP; i++) { /* half of them are another thread's too */
+            const int length = snprintf(bytes[i], sizeof bytes[i], "a text of some bytes %u", first + i);
+            texts[i] = (struct sta_text){bytes[i], (uint32_t)length};
+            (void)sta_dictionary_cache_find(cache, bytes[i], (size_t)length, &hashes[i]);
+        }
+        sta_dictionary_cache_intern_many(cache, texts, hashes, GROUP, codes);
+    }
+    free(cache);
+    (void)worker;
+}
+
+static struct sta_dictionary *intern_large_in(struct sta_account *account)
+{
+    struct interning interning = {.dictionary = sta_dictionary_create_in(account)};
+    sta_parallel_run(THREADS, intern_large, &interning);
+    return interning.dictionary;
+}
+
+Test(dictionary, a_large_one_has_each_text_once_and_counts_its_memory)
+{
+    struct sta_account account;
+    char text[32];
+    sta_account_init(&account, SIZE_MAX, "memory", NULL);
+    struct sta_dictionary *dictionary = intern_large_in(&account);
+    cr_assert_eq(sta_dictionary_count(dictionary), LARGE + GROUP / 2);
+    for (uint32_t i = 0; i < LARGE + GROUP / 2; i++) {
+        const int length = snprintf(text, sizeof text, "a text of some bytes %u", i);
+        const uint32_t code = sta_dictionary_find(dictionary, text, (size_t)length);
+        cr_assert(code != STA_NO_CODE && strcmp(sta_dictionary_text(dictionary, code).bytes, text) == 0);
+    }
+    cr_assert_eq(sta_dictionary_bytes(dictionary), account.used);
+    sta_dictionary_destroy(dictionary);
+    sta_account_fini(&account);
+}
+
+Test(dictionary, what_is_made_ready_ahead_is_no_failure_when_it_is_refused)
+{
+    struct sta_account account;
+    struct sta_error err = STA_ERROR_INIT;
+    sta_account_init(&account, SIZE_MAX, "memory", NULL);
+    sta_dictionary_destroy(intern_large_in(&account));
+    const size_t most = account.peak;
+    for (size_t limit = most / 4; limit < most; limit += most / 16) {
+        account.limit = limit;
+        struct sta_dictionary *dictionary = intern_large_in(&account);
+        const bool all = sta_dictionary_count(dictionary) == LARGE + GROUP / 2;
+        cr_assert_eq(sta_account_failure(&account, &err) == STA_OK, all, "at %zu of %zu", limit, most);
+        cr_assert_leq(account.used, STA_MAX(limit, (size_t)1 << 20));
+        sta_dictionary_destroy(dictionary);
+        account.failing = 0;
+    }
+    sta_account_fini(&account);
 }
 
 Test(dictionary, texts_may_hold_zeros_and_be_empty)
