@@ -235,20 +235,34 @@ void sta_put_u64(struct sta_buffer *buffer, uint64_t value)
     sta_put_u32(buffer, (uint32_t)(value >> 32));
 }
 
-void sta_put_varint(struct sta_buffer *buffer, uint64_t value)
+#define VARINT_MOST 10 /* bytes */
+
+static size_t write_varint(char *at, uint64_t value)
 {
-    unsigned char bytes[10];
     size_t size = 0;
     for (; value >= 0x80; value >>= 7)
-        bytes[size++] = (unsigned char)(value | 0x80);
-    bytes[size++] = (unsigned char)value;
-    sta_put(buffer, bytes, size);
+        at[size++] = (char)(value | 0x80);
+    at[size++] = (char)value;
+    return size;
+}
+
+void sta_put_varint(struct sta_buffer *buffer, uint64_t value)
+{
+    char bytes[VARINT_MOST];
+    sta_put(buffer, bytes, write_varint(bytes, value));
 }
 
 void sta_put_block(struct sta_buffer *buffer, const void *bytes, size_t size)
 {
-    sta_put_varint(buffer, size);
-    sta_put(buffer, bytes, size);
+    char head[VARINT_MOST];
+    const size_t head_size = write_varint(head, size);
+    char *space = size < SIZE_MAX - VARINT_MOST ? sta_buffer_reserve(buffer, head_size + size) : NULL;
+    if (space == NULL)
+        return;
+    memcpy(space, head, head_size);
+    if (size > 0)
+        memcpy(space + head_size, bytes, size);
+    buffer->size += head_size + size;
 }
 
 char *sta_buffer_take_text(struct sta_buffer *buffer)

@@ -36,6 +36,9 @@ STA_MUSTCHECK int sta_manifest_get(const char *bytes, size_t size, struct sta_ma
                                    struct sta_error *err);
 
 void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables);
+struct sta_content;
+/** The same, long dictionaries as pieces; the tables do not change until these are written. */
+void sta_tables_put_content(struct sta_content *out, const struct sta_tables *tables);
 /** @dropped: whether the source of a path leaves, and the definitions it made with it; @context is its own.
  * The kinds of values that args keys have are then left out.  NULL: none leaves.  @account: charged with what
  * the tables hold.  Release with sta_tables_destroy.  Return: 0; STA_ECORRUPT; STA_ELIMIT, STA_EBUSY or

@@ -1,23 +1,11 @@
 /* contents_lists.c - values of args keys that are lists of values of another key. */
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include "common/account.h"
 #include "common/event.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 #include "common/value_lists.h"
 #include "store/format/contents_private.h"
-
-/* Lists of codes that follow each other are written together; several such pieces at the same time. */
-#define LISTS_OF_PIECE ((uint32_t)1 << 16)
-
-struct list_pieces {
-    const struct sta_dictionary *dictionary;
-    struct sta_buffer *bytes; /* by piece */
-    uint32_t count, lists;
-    _Atomic uint32_t next;
-};
+#include "store/format/pieces.h"
 
 /* The last member before a list, in the order of codes; 0: there is none. */
 static uint32_t member_before(const struct sta_dictionary *dictionary, uint32_t code)
@@ -34,9 +22,9 @@ static uint32_t member_before(const struct sta_dictionary *dictionary, uint32_t 
 }
 
 /* Codes of members that follow each other are near each other. */
-static void put_lists(struct sta_buffer *out, const struct sta_dictionary *dictionary, uint32_t first,
-                      uint32_t end)
+static void put_lists(struct sta_buffer *out, const void *context, uint32_t first, uint32_t end)
 {
+    const struct sta_dictionary *dictionary = context;
     uint32_t before = member_before(dictionary, first), member;
     for (uint32_t code = first; code < end; code++) {
         const struct sta_text text = sta_dictionary_text(dictionary, code);
@@ -54,32 +42,11 @@ static void put_lists(struct sta_buffer *out, const struct sta_dictionary *dicti
     }
 }
 
-static void put_some_lists(void *context, unsigned worker)
-{
-    struct list_pieces *pieces = context;
-    (void)worker;
-    for (uint32_t piece; (piece = atomic_fetch_add(&pieces->next, 1)) < pieces->count;) {
-        const uint32_t first = piece * LISTS_OF_PIECE;
-        put_lists(&pieces->bytes[piece], pieces->dictionary, first,
-                  STA_MIN(pieces->lists - first, LISTS_OF_PIECE) + first);
-    }
-}
-
-void sta_lists_put(struct sta_buffer *out, const struct sta_dictionary *dictionary)
+void sta_lists_put(struct sta_content *out, const struct sta_dictionary *dictionary)
 {
     const uint32_t lists = sta_dictionary_count(dictionary);
-    struct list_pieces pieces = {.dictionary = dictionary,
-                                 .lists = lists,
-                                 .count = lists / LISTS_OF_PIECE + (lists % LISTS_OF_PIECE > 0)};
-    pieces.bytes = sta_alloc_array(pieces.count, sizeof *pieces.bytes);
-    sta_put_varint(out, lists);
-    sta_parallel_run(STA_MIN(sta_usable_cores(), STA_MAX(pieces.count, 1)), put_some_lists, &pieces);
-    for (uint32_t piece = 0; piece < pieces.count; piece++) {
-        out->failed |= pieces.bytes[piece].failed;
-        sta_put(out, pieces.bytes[piece].data, pieces.bytes[piece].size);
-        sta_buffer_fini(&pieces.bytes[piece]);
-    }
-    free(pieces.bytes);
+    sta_put_varint(&out->text, lists);
+    sta_content_put_items(out, put_lists, dictionary, lists);
 }
 
 /* Codes of members that are there. */

@@ -24,8 +24,9 @@ struct sta_stored_lists {
     struct sta_value_lists *values;
     uint32_t before, known; /* the last member; how many may be members */
 };
+struct sta_content;
 /** Writes the values of a key that holds lists. */
-void sta_lists_put(struct sta_buffer *out, const struct sta_dictionary *dictionary);
+void sta_lists_put(struct sta_content *out, const struct sta_dictionary *dictionary);
 /** Reads them into the tables; lists->in says whether it failed. */
 void sta_lists_get(struct sta_stored_lists *lists);
 

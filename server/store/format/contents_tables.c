@@ -12,127 +12,52 @@
 #include "common/parallel.h"
 #include "store/format/contents.h"
 #include "store/format/contents_private.h"
+#include "store/format/pieces.h"
 
 /* ---- writing */
 
-/* Texts of codes that follow each other are written together; several such pieces at the same time. */
-#define TEXTS_OF_PIECE ((uint32_t)1 << 16)
-
-struct pieces {
-    const struct sta_dictionary *dictionary;
-    size_t *ends; /* by piece: where its bytes end */
-    char *bytes;  /* of all; NULL: they are measured */
-    uint32_t count, texts;
-    _Atomic uint32_t next;
-};
-
-static size_t size_of_row_group(size_t length)
+static void put_texts(struct sta_buffer *out, const void *context, uint32_t first, uint32_t end)
 {
-    size_t size = length + 1;
-    for (size_t rest = length >> 7; rest > 0; rest >>= 7)
-        size++;
-    return size;
-}
-
-static size_t measure_piece(const struct pieces *pieces, uint32_t first, uint32_t end)
-{
-    size_t size = 0;
-    for (uint32_t code = first; code < end; code++)
-        size += size_of_row_group(sta_dictionary_text(pieces->dictionary, code).length);
-    return size;
-}
-
-static void put_texts(struct sta_buffer *out, const struct sta_dictionary *dictionary, uint32_t first,
-                      uint32_t end)
-{
+    const struct sta_dictionary *dictionary = context;
     for (uint32_t code = first; code < end; code++) {
         struct sta_text text = sta_dictionary_text(dictionary, code);
         sta_put_block(out, text.bytes, text.length);
     }
 }
 
-static void do_some_pieces(void *context, unsigned worker)
-{
-    struct pieces *pieces = context;
-    for (uint32_t piece; (piece = atomic_fetch_add(&pieces->next, 1)) < pieces->count;) {
-        const uint32_t first = piece * TEXTS_OF_PIECE,
-                       end = STA_MIN(pieces->texts - first, TEXTS_OF_PIECE) + first;
-        if (pieces->bytes == NULL) {
-            pieces->ends[piece] = measure_piece(pieces, first, end);
-            continue;
-        }
-        const size_t from = piece > 0 ? pieces->ends[piece - 1] : 0;
-        struct sta_buffer room = {.data = pieces->bytes + from, .capacity = pieces->ends[piece] - from};
-        put_texts(&room, pieces->dictionary, first, end);
-    }
-}
-
-static void put_pieces(struct sta_buffer *out, struct pieces *pieces)
-{
-    const unsigned threads = STA_MIN(sta_usable_cores(), pieces->count);
-    sta_parallel_run(threads, do_some_pieces, pieces);
-    for (uint32_t piece = 1; piece < pieces->count; piece++)
-        pieces->ends[piece] += pieces->ends[piece - 1];
-    const size_t size = pieces->ends[pieces->count - 1];
-    pieces->bytes = sta_buffer_reserve(out, size);
-    if (pieces->bytes == NULL)
-        return;
-    atomic_store(&pieces->next, 0);
-    sta_parallel_run(threads, do_some_pieces, pieces);
-    out->size += size;
-}
-
-static void put_dictionary(struct sta_buffer *out, const struct sta_dictionary *dictionary)
+static void put_dictionary(struct sta_content *out, const struct sta_dictionary *dictionary)
 {
     const uint32_t texts = sta_dictionary_count(dictionary);
-    struct pieces pieces = {.dictionary = dictionary,
-                            .texts = texts,
-                            .count = texts / TEXTS_OF_PIECE + (texts % TEXTS_OF_PIECE > 0)};
-    sta_put_varint(out, texts);
-    if (pieces.count < 2) {
-        put_texts(out, dictionary, 0, texts);
-        return;
-    }
-    pieces.ends = sta_alloc_array(pieces.count, sizeof *pieces.ends);
-    put_pieces(out, &pieces);
-    free(pieces.ends);
-}
-
-/* Sets the u64 that was left for the size of what is behind it. */
-static void set_size(struct sta_buffer *out, size_t at)
-{
-    const uint64_t size = out->size - at - sizeof size;
-    for (unsigned byte = 0; byte < sizeof size && !out->failed; byte++)
-        out->data[at + byte] = (char)(size >> 8 * byte);
+    sta_put_varint(&out->text, texts);
+    sta_content_put_items(out, put_texts, dictionary, texts);
 }
 
 #define LISTS                                                                                                \
     (1U << STA_VALUE_KINDS) /* beside the kinds of values: some are lists of values of another key */
 
-static void put_values(struct sta_buffer *out, const struct sta_tables *tables, uint32_t key)
+static void put_values(struct sta_content *out, const struct sta_tables *tables, uint32_t key)
 {
     const uint32_t members = sta_tables_list_members(tables, key);
     const struct sta_dictionary *dictionary = sta_tables_values(tables, key);
-    sta_put_varint(out, sta_tables_kinds(tables, key) | (members != STA_NO_CODE ? LISTS : 0));
+    sta_put_varint(&out->text, sta_tables_kinds(tables, key) | (members != STA_NO_CODE ? LISTS : 0));
     if (members == STA_NO_CODE) {
         put_dictionary(out, dictionary);
         return;
     }
-    sta_put_varint(out, members);
-    const size_t at = out->size;
-    sta_put_u64(out, 0); /* their size, once it is known */
+    sta_put_varint(&out->text, members);
+    const size_t size = sta_content_begin_size(out);
     sta_lists_put(out, dictionary);
-    set_size(out, at);
+    sta_content_end_size(out, size);
 }
 
-static void put_keys(struct sta_buffer *out, const struct sta_tables *tables)
+static void put_keys(struct sta_content *out, const struct sta_tables *tables)
 {
     const struct sta_dictionary *keys = sta_tables_keys(tables);
     uint32_t count = sta_dictionary_count(keys);
-    sta_put_varint(out, count);
+    sta_put_varint(&out->text, count);
     for (uint32_t key = 0; key < count; key++) {
         struct sta_text text = sta_dictionary_text(keys, key);
-        sta_put_block(out, text.bytes, text.length);
+        sta_put_block(&out->text, text.bytes, text.length);
         put_values(out, tables, key);
     }
 }
@@ -325,14 +250,16 @@ static void get_definitions(struct sta_cursor *in, const struct reading *reading
     X(host_refs, put_dictionary(out, sta_tables_host_refs(tables)),                                          \
       get_dictionary(in, sta_tables_host_refs(reading->tables)))                                             \
     X(keys, put_keys(out, tables), get_keys(in, reading))                                                    \
-    X(files, put_definitions(out, tables, STA_DEFINES_FILE), get_definitions(in, reading, STA_DEFINES_FILE)) \
-    X(hosts, put_definitions(out, tables, STA_DEFINES_HOST), get_definitions(in, reading, STA_DEFINES_HOST)) \
-    X(threads, put_threads(out, tables), get_threads(in, reading->tables))                                   \
+    X(files, put_definitions(&out->text, tables, STA_DEFINES_FILE),                                          \
+      get_definitions(in, reading, STA_DEFINES_FILE))                                                        \
+    X(hosts, put_definitions(&out->text, tables, STA_DEFINES_HOST),                                          \
+      get_definitions(in, reading, STA_DEFINES_HOST))                                                        \
+    X(threads, put_threads(&out->text, tables), get_threads(in, reading->tables))                            \
     X(sources, put_dictionary(out, sta_tables_sources(tables)),                                              \
       get_dictionary(in, sta_tables_sources(reading->tables)))
 
 #define X(name, put, get)                                                                                    \
-    static void put_section_##name(struct sta_buffer *out, const struct sta_tables *tables)                  \
+    static void put_section_##name(struct sta_content *out, const struct sta_tables *tables)                 \
     {                                                                                                        \
         put;                                                                                                 \
     }                                                                                                        \
@@ -345,7 +272,7 @@ SECTION_LIST(X)
 
 /* In the order of the file. */
 static const struct {
-    void (*put)(struct sta_buffer *out, const struct sta_tables *tables);
+    void (*put)(struct sta_content *out, const struct sta_tables *tables);
     void (*get)(struct sta_cursor *in, const struct reading *reading);
 } sections[] = {
 #define X(name, put, get) {put_section_##name, get_section_##name},
@@ -354,16 +281,21 @@ static const struct {
 };
 enum { SECTIONS = STA_COUNT_OF(sections), SOURCES_SECTION = SECTIONS - 1, THREADS_SECTION = SECTIONS - 2 };
 
-void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
+void sta_tables_put_content(struct sta_content *out, const struct sta_tables *tables)
 {
     for (size_t s = 0; s < SECTIONS; s++) {
-        const size_t at = out->size;
-        sta_put_u64(out, 0); /* the section's size, once it is known */
+        const size_t size = sta_content_begin_size(out);
         sections[s].put(out, tables);
-        if (out->failed)
-            return;
-        set_size(out, at);
+        sta_content_end_size(out, size);
     }
+}
+
+void sta_tables_put(struct sta_buffer *out, const struct sta_tables *tables)
+{
+    struct sta_content content = {0};
+    sta_tables_put_content(&content, tables);
+    sta_content_join(&content, out);
+    sta_content_fini(&content);
 }
 
 #define WORTH_THREADS ((size_t)1 << 20) /* bytes of content */

@@ -15,7 +15,6 @@
 #define FILE_LIMIT ((size_t)1 << 36)
 #define EXPANSION_LIMIT                                                                                      \
     1024 /* content past so many times its stored size is stored as is: damage can't ask for memory */
-#define ZSTD_LEVEL 1
 #define FRAME_CONTENT ((size_t)4 << 20) /* of a frame: large contents are packed on several threads */
 
 /* Frames, each packed where it may have its most bytes. */
@@ -34,7 +33,7 @@ static void pack_some(void *context, unsigned worker)
         const size_t from = frame * FRAME_CONTENT;
         packing->packed[frame] =
             ZSTD_compress(packing->room + frame * packing->most, packing->most, packing->content + from,
-                          STA_MIN(packing->size - from, FRAME_CONTENT), ZSTD_LEVEL);
+                          STA_MIN(packing->size - from, FRAME_CONTENT), STA_ENVELOPE_ZSTD_LEVEL);
     }
 }
 
@@ -75,31 +74,53 @@ static uint32_t features_of(enum sta_envelope_kind kind)
     return kind == STA_ENVELOPE_TABLES ? STA_DISK_LISTS : 0;
 }
 
-void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size)
+void sta_envelope_pack(struct sta_buffer *out, const void *content, size_t size)
 {
-    size_t start = out->size;
+    char *room = sta_buffer_reserve(out, frames_of(size) * most_of_frame(size));
+    const size_t packed = room != NULL ? pack_frames(content, size, room) : SIZE_MAX;
+    if (packed == SIZE_MAX)
+        out->failed = true;
+    else
+        out->size += packed;
+}
+
+bool sta_envelope_is_packed(size_t size, size_t packed)
+{
+    return packed < size && size / EXPANSION_LIMIT <= packed;
+}
+
+struct sta_disk_envelope sta_envelope_header(enum sta_envelope_kind kind, bool packed, uint64_t content_size,
+                                             uint64_t stored_size, uint64_t checksum)
+{
     struct sta_disk_envelope header = {.magic = STA_DISK_ENVELOPE_MAGIC,
                                        .version = STA_DISK_VERSION,
                                        .features = features_of(kind),
                                        .kind = kind,
-                                       .packed = 1,
-                                       .content_size = size};
-    char *buffer = sta_buffer_reserve(out, sizeof header + frames_of(size) * most_of_frame(size));
-    if (buffer == NULL)
-        return;
-    char *stored = buffer + sizeof header;
-    size_t packed = pack_frames(content, size, stored);
-    if (packed >= size || size / EXPANSION_LIMIT > packed) {
-        header.packed = 0;
-        packed = size;
-        if (size > 0)
-            memcpy(stored, content, size);
-    }
-    header.stored_size = packed;
-    header.stored_checksum = XXH3_64bits(stored, packed);
+                                       .packed = packed,
+                                       .content_size = content_size,
+                                       .stored_size = stored_size,
+                                       .stored_checksum = checksum};
     header.header_checksum = XXH3_64bits(&header, offsetof(struct sta_disk_envelope, header_checksum));
+    return header;
+}
+
+void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size)
+{
+    const size_t start = out->size, begin = start + sizeof(struct sta_disk_envelope);
+    if (sta_buffer_reserve(out, begin - start) == NULL)
+        return;
+    out->size = begin;
+    sta_envelope_pack(out, content, size);
+    const bool packed = !out->failed && sta_envelope_is_packed(size, out->size - begin);
+    if (!packed) {
+        out->size = begin;
+        sta_put(out, content, size);
+    }
+    if (out->failed)
+        return;
+    const struct sta_disk_envelope header = sta_envelope_header(
+        kind, packed, size, out->size - begin, XXH3_64bits(out->data + begin, out->size - begin));
     memcpy(out->data + start, &header, sizeof header);
-    out->size += sizeof header + packed;
 }
 
 static int check_header(const struct sta_disk_envelope *header, size_t size, enum sta_envelope_kind kind,

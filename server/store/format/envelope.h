@@ -9,6 +9,14 @@
 #include "common/error.h"
 #include "store/disk.h"
 
+#define STA_ENVELOPE_ZSTD_LEVEL 1
+
+/** Appends what is stored of a content that is packed: frames. */
+void sta_envelope_pack(struct sta_buffer *out, const void *content, size_t size);
+/** Whether it is stored packed. */
+bool sta_envelope_is_packed(size_t size, size_t packed);
+struct sta_disk_envelope sta_envelope_header(enum sta_envelope_kind kind, bool packed, uint64_t content_size,
+                                             uint64_t stored_size, uint64_t checksum);
 /** Appends an envelope to @out. */
 void sta_envelope_put(struct sta_buffer *out, enum sta_envelope_kind kind, const void *content, size_t size);
 /** Checks an envelope and unpacks its content: *content is zero-terminated beyond *content_size; free() it.

@@ -14,6 +14,7 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "store/format/envelope.h"
+#include "store/format/pieces.h"
 #include "store/versions/writer.h"
 
 struct sealing {
@@ -45,21 +46,27 @@ int sta_writer_seal_all(struct sta_writer *writer, struct sta_error *err)
     return STA_OK;
 }
 
+static int create_tables(struct sta_writer *writer, struct sta_error *err)
+{
+    struct sta_content content = {0};
+    int fd;
+    char *path = sta_writer_new_file(writer, STA_FILE_TABLES, &writer->manifest.tables_file);
+    sta_tables_put_content(&content, writer->tables);
+    const int status = sta_content_create_file(path, STA_ENVELOPE_TABLES, &content, &fd, err);
+    sta_content_fini(&content);
+    if (status == STA_OK)
+        return sta_writer_note_file(writer, path, fd, err);
+    free(path);
+    return status;
+}
+
 static int write_tables(struct sta_writer *writer, struct sta_error *err)
 {
-    struct sta_buffer content = {0};
-    /* Written, the texts are in memory twice more: one behind the other, and packed. */
     int status = sta_tables_failure(writer->tables, err);
-    if (status == STA_OK)
+    if (status == STA_OK) /* packed, the texts are in memory once more */
         status = sta_account_check(writer->account, sta_tables_bytes(writer->tables),
                                    "writing the names of the trace", err);
-    if (status != STA_OK)
-        return status;
-    sta_tables_put(&content, writer->tables);
-    status = sta_writer_create_file(writer, STA_FILE_TABLES, STA_ENVELOPE_TABLES, &content,
-                                    &writer->manifest.tables_file, err);
-    sta_buffer_fini(&content);
-    return status;
+    return status == STA_OK ? create_tables(writer, err) : status;
 }
 
 static int by_id(const void *a, const void *b)
