@@ -202,17 +202,9 @@ static enum sta_value_kind set_other_value(struct sta_arg_values *args, const st
                                            uint32_t column, const struct sta_json_value *value)
 {
     union sta_value *out = &batch->args[column].values[batch->args[column].count - 1];
-    if (value->kind == STA_JSON_CODE || value->kind == STA_JSON_LATER) {
-        *out = (union sta_value){.integer = value->integer};
-        return STA_VALUE_TEXT;
-    }
     if (value->kind == STA_JSON_BOOL) {
         out->integer = value->integer;
         return STA_VALUE_BOOL;
-    }
-    if (value->kind == STA_JSON_DOUBLE) {
-        out->number = value->number;
-        return STA_VALUE_FLOAT;
     }
     if (value->kind == STA_JSON_STRING && sta_parse_int(value->text, value->length, &out->integer))
         return STA_VALUE_INT;
@@ -230,6 +222,24 @@ static inline uint32_t add_row(struct sta_args_column *column, uint32_t row)
     column->count = at + 1;
     column->rows[at] = row;
     return at;
+}
+
+/* Takes over a value of a binary source, which needs no look at its text. */
+static inline void add_made(struct sta_arg_values *args, const struct sta_batch *batch, uint32_t column,
+                            const struct sta_json_value *value)
+{
+    const enum sta_value_kind kind = value->kind == STA_JSON_DOUBLE ? STA_VALUE_FLOAT : STA_VALUE_TEXT;
+    struct sta_args_column *to = &batch->args[column];
+    const uint32_t at = add_row(to, batch->count);
+    to->values[at].integer = value->integer; /* a number by its bits */
+    to->kinds[at] = (uint8_t)kind;
+    args->columns[column].others++;
+    args->columns[column].kinds |= (uint8_t)(1u << kind);
+}
+
+static inline bool is_made(const struct sta_json_value *value)
+{
+    return value->kind == STA_JSON_CODE || value->kind == STA_JSON_LATER || value->kind == STA_JSON_DOUBLE;
 }
 
 static __attribute__((noinline)) void add_other(struct sta_arg_values *args, const struct sta_batch *batch,
@@ -263,8 +273,13 @@ void sta_arg_values_add(struct sta_arg_values *args, struct sta_batch *batch,
                         const struct sta_record_arg *record_args, const struct sta_stored_arg *stored,
                         unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        add_value(args, batch, stored[i].column, &record_args[stored[i].arg].value);
+    for (unsigned i = 0; i < count; i++) {
+        const struct sta_json_value *value = &record_args[stored[i].arg].value;
+        if (is_made(value))
+            add_made(args, batch, stored[i].column, value);
+        else
+            add_value(args, batch, stored[i].column, value);
+    }
 }
 
 void sta_arg_values_add_path(struct sta_arg_values *args, struct sta_batch *batch,

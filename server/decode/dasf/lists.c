@@ -53,6 +53,7 @@ struct sta_task_lists {
     struct sta_buffer texts;           /* of all members that wait, struct sta_text */
     struct sta_buffer entries;         /* of all lists, as they go to the dictionary */
     struct sta_buffer lists;           /* struct list */
+    size_t placed;                     /* bytes of these whose rows are known, or that have none */
     struct sta_buffer codes, rendered; /* of a text that may be a list */
 };
 
@@ -190,6 +191,7 @@ void sta_task_lists_flush(struct sta_task_lists *lists, const struct sta_batch *
     sta_payload_clear_buffer(&lists->texts);
     sta_payload_clear_buffer(&lists->entries);
     sta_payload_clear_buffer(&lists->lists);
+    lists->placed = 0;
 }
 
 /* ---- taking */
@@ -233,6 +235,9 @@ bool sta_task_lists_take(struct sta_task_lists *lists, uint32_t key, const struc
 void sta_task_lists_place(struct sta_task_lists *lists, const struct sta_record *record,
                           struct sta_rows *rows, struct sta_batch *batch)
 {
+    if (lists->lists.size == lists->placed)
+        return;
+    lists->placed = lists->lists.size;
     for (size_t i = 0; i < record->arg_count; i++) {
         const struct sta_record_arg *arg = &record->args[i];
         if (arg->value.kind != STA_JSON_LATER)

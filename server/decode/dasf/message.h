@@ -53,8 +53,8 @@ struct sta_record_message {
 bool sta_message_next_any(struct sta_record_message *message, struct sta_message_value *value);
 
 /** Reads a value; of a container its header alone, so that its first item is next.  Return: false when it is
- * cut off, no msgpack, or one too many.  Most values are short texts, integers from 0 on and doubles: these
- * need no call. */
+ * cut off, no msgpack, or one too many.  Most values are texts, integers from 0 on, doubles and small
+ * containers: these need no call. */
 static inline bool sta_message_next(struct sta_record_message *message, struct sta_message_value *value)
 {
     const char *at = message->at;
@@ -63,9 +63,16 @@ static inline bool sta_message_next(struct sta_record_message *message, struct s
     if (byte < 0x80) {
         *value = (struct sta_message_value){.type = STA_MESSAGE_WHOLE, .whole = byte};
         message->at = at + 1;
-    } else if ((byte & 0xe0) == 0xa0 && left > (byte & 0x1f)) {
+    } else if (byte < 0xa0) {
+        *value = (struct sta_message_value){
+            byte < 0x90 ? STA_MESSAGE_MAP : STA_MESSAGE_ARRAY, byte & 0x0f, {.bytes = at + 1}};
+        message->at = at + 1;
+    } else if (byte < 0xc0 && left > (byte & 0x1f)) {
         *value = (struct sta_message_value){STA_MESSAGE_TEXT, byte & 0x1f, {.bytes = at + 1}};
         message->at = at + 1 + (byte & 0x1f);
+    } else if (byte == 0xd9 && left - 2 >= (unsigned char)at[1]) {
+        *value = (struct sta_message_value){STA_MESSAGE_TEXT, (unsigned char)at[1], {.bytes = at + 2}};
+        message->at = at + 2 + (unsigned char)at[1];
     } else if (byte >= 0xcb && byte <= 0xcf) {
         uint64_t bits;
         memcpy(&bits, at + 1, sizeof bits);

@@ -7,17 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "common/memory.h"
 #include "common/number.h"
 #include "decode/dasf/lists.h"
 #include "decode/dasf/payload.h"
 #include "decode/dasf/values.h"
+#include "decode/dasf/workers.h"
 #include "decode/rows.h"
 
-#define EXCERPT 200                  /* characters of a damaged record */
-#define NO_WORKER (INT64_C(1) << 32) /* above the numbers of workers: for those without one */
+#define EXCERPT 200 /* characters of a damaged record */
 #define NANOSECONDS_LIMIT ((double)STA_TIME_LIMIT * 1000)
 
 /* X(field, name): keys of columns that are made here, or mean something */
@@ -51,6 +50,7 @@ struct sta_record_scanner {
     struct sta_task_lists *lists;
     struct keys keys;
     struct layout layouts[STA_KIND_OTHER];
+    struct sta_known_workers workers;
     struct sta_dictionary_cache functions;
     uint64_t stamps[STA_ARGS_KEYS_LIMIT], stamp; /* by key: the record that has it */
     uint32_t place[STA_ARGS_KEYS_LIMIT];         /* among its args */
@@ -73,6 +73,8 @@ struct sta_record_scanner *sta_record_scanner_create(struct sta_tables *tables)
 #define X(field, name) scanner->keys.field = sta_tables_intern_key(tables, name, strlen(name));
     KEY_LIST(X)
 #undef X
+    if (scanner->keys.worker != STA_NO_CODE)
+        scanner->workers.threads = sta_tables_values(tables, scanner->keys.worker);
     return scanner;
 }
 
@@ -233,33 +235,6 @@ static struct task add_args(struct sta_record_scanner *scanner, const struct sta
 
 /* ---- who and when */
 
-static struct sta_json_value constant(const char *text)
-{
-    return (struct sta_json_value){.kind = STA_JSON_STRING, .text = text, .length = (uint32_t)strlen(text)};
-}
-
-/* The number by which the store tells a host's workers apart: the one behind "worker-HOST-", or one made of
- * the text when it is named otherwise.  Each worker is a process. */
-static int64_t worker_number(const struct sta_payload *members)
-{
-    const struct sta_message_value *thread = &members->thread_id, *host = &members->process_id;
-    int64_t number;
-    if (thread->type == STA_MESSAGE_ABSENT || thread->type == STA_MESSAGE_NIL)
-        return STA_NO_ID;
-    if (thread->type == STA_MESSAGE_WHOLE)
-        return (int64_t)(thread->whole % NO_WORKER);
-    if (thread->type != STA_MESSAGE_TEXT)
-        return NO_WORKER;
-    const char *text = thread->bytes;
-    size_t size = thread->count, begin = strlen("worker--");
-    begin += host->type == STA_MESSAGE_TEXT ? host->count : size;
-    bool usual = size > begin && memcmp(text, "worker-", 7) == 0 &&
-                 memcmp(text + 7, host->bytes, host->count) == 0 && text[begin - 1] == '-';
-    if (usual && sta_parse_int(text + begin, size - begin, &number) && number >= 0 && number < NO_WORKER)
-        return number;
-    return NO_WORKER + (int64_t)(XXH3_64bits(text, size) >> 32);
-}
-
 static struct sta_time split_time(int64_t ns)
 {
     int64_t us = ns / 1000 - (ns % 1000 < 0);
@@ -292,17 +267,39 @@ static const char *set_times(struct sta_record_scanner *scanner, const struct st
     return NULL;
 }
 
-static void set_place(struct sta_record_scanner *scanner, const struct sta_payload *members, uint64_t number)
+static void set_worker(struct sta_record_scanner *scanner, const struct sta_known_worker *worker,
+                       const struct sta_message_value *host)
+{
+    *next_value(&scanner->record) =
+        (struct sta_json_value){.kind = STA_JSON_STRING, .text = host->bytes, .length = host->count};
+    keep_value(scanner, scanner->keys.hostname);
+    add_code(scanner, scanner->keys.worker, worker->code);
+}
+
+static void set_other_worker(struct sta_record_scanner *scanner, const struct sta_payload *members)
 {
     static const struct sta_message_value zero = {.type = STA_MESSAGE_WHOLE};
     const struct sta_message_value *host = &members->process_id;
+    add_value(scanner, scanner->keys.hostname, host->type != STA_MESSAGE_ABSENT ? host : &zero);
+    add_value(scanner, scanner->keys.worker, &members->thread_id);
+}
+
+static void set_place(struct sta_record_scanner *scanner, const struct sta_payload *members, uint64_t number)
+{
     struct sta_record *record = &scanner->record;
-    struct sta_json_value id = {.kind = STA_JSON_INT, .integer = worker_number(members)};
+    const struct sta_known_worker *known =
+        sta_know_worker(&scanner->workers, &members->process_id, &members->thread_id);
+    struct sta_json_value id = {
+        .kind = STA_JSON_INT,
+        .integer =
+            known != NULL ? known->number : sta_worker_number(&members->process_id, &members->thread_id)};
     if (id.integer == STA_NO_ID)
         id.kind = STA_JSON_ABSENT;
     record->fields[STA_FIELD_pid] = record->fields[STA_FIELD_tid] = id;
-    add_value(scanner, scanner->keys.hostname, host->type != STA_MESSAGE_ABSENT ? host : &zero);
-    add_value(scanner, scanner->keys.worker, &members->thread_id);
+    if (known != NULL)
+        set_worker(scanner, known, &members->process_id);
+    else
+        set_other_worker(scanner, members);
     *next_value(record) = (struct sta_json_value){.kind = STA_JSON_INT, .integer = (int64_t)number};
     keep_value(scanner, scanner->keys.record);
 }
@@ -312,6 +309,8 @@ static void set_place(struct sta_record_scanner *scanner, const struct sta_paylo
 static void place_texts(struct sta_record_scanner *scanner)
 {
     struct sta_record *record = &scanner->record;
+    if (scanner->texts.text.size == 0 && !scanner->texts.text.failed) /* all are where the payload has them */
+        return;
     sta_value_place(&scanner->texts, &record->fields[STA_FIELD_name]);
     for (size_t i = 0; i < record->arg_count; i++)
         sta_value_place(&scanner->texts, &record->args[i].value);
@@ -336,6 +335,16 @@ static const char *set_task(struct sta_record_scanner *scanner, const struct tas
     return NULL;
 }
 
+static bool has_keys(const struct layout *layout, const struct sta_record *record)
+{
+    size_t i = 0;
+    if (layout->count != record->arg_count)
+        return false;
+    while (i < layout->count && layout->keys[i] == record->args[i].key)
+        i++;
+    return i == layout->count;
+}
+
 /* The layout of the record, or a new one in place of that of its kind. */
 static void set_plan(struct sta_record_scanner *scanner, enum sta_record_kind kind)
 {
@@ -343,33 +352,43 @@ static void set_plan(struct sta_record_scanner *scanner, enum sta_record_kind ki
     struct sta_record *record = &scanner->record;
     if (record->arg_count > STA_LAYOUT_ITEMS)
         return;
-    bool same = layout->count == record->arg_count;
-    for (size_t i = 0; i < record->arg_count; i++) {
-        same &= layout->keys[i] == record->args[i].key;
-        layout->keys[i] = record->args[i].key;
+    if (!has_keys(layout, record)) {
+        for (size_t i = 0; i < record->arg_count; i++)
+            layout->keys[i] = record->args[i].key;
+        layout->count = record->arg_count;
+        layout->plan.known = false;
     }
-    layout->count = record->arg_count;
-    layout->plan.known &= same;
     record->plan = &layout->plan;
     const struct sta_json_value *name = &record->fields[STA_FIELD_name];
     if (layout->plan.known && kind == STA_KIND_COMPUTE) /* the only one whose name is not that of the kind */
         layout->plan.name = sta_dictionary_cache_intern(&scanner->functions, name->text, name->length);
 }
 
+/* An event of the kind's name and category. */
+static void set_kind(struct sta_record *record, enum sta_record_kind kind)
+{
+#define TEXT(literal)                                                                                        \
+    {                                                                                                        \
+        .kind = STA_JSON_STRING, .text = (literal), .length = sizeof(literal) - 1                            \
+    }
+#define X(NAME, name, category) {TEXT(name), TEXT(category)},
+    static const struct sta_json_value kinds[][2] = {STA_RECORD_KINDS(X)}, event = TEXT("X");
+#undef X
+#undef TEXT
+    record->fields[STA_FIELD_name] = kinds[kind][0];
+    record->fields[STA_FIELD_cat] = kinds[kind][1];
+    record->fields[STA_FIELD_ph] = event;
+}
+
 /* Makes the record of an event of a kind that is kept.  Return: NULL, or why it is damaged. */
 static const char *fill_record(struct sta_record_scanner *scanner, const struct sta_payload *members,
                                enum sta_record_kind kind, uint64_t number)
 {
-#define X(NAME, name, category) {name, category},
-    static const char *const kinds[][2] = {STA_RECORD_KINDS(X)};
-#undef X
     struct sta_record *record = &scanner->record;
     begin_record(scanner);
     const struct task task = add_args(scanner, members, kind);
     const char *reason = set_times(scanner, members, kind);
-    record->fields[STA_FIELD_name] = constant(kinds[kind][0]);
-    record->fields[STA_FIELD_cat] = constant(kinds[kind][1]);
-    record->fields[STA_FIELD_ph] = constant("X");
+    set_kind(record, kind);
     if (reason == NULL && kind == STA_KIND_COMPUTE)
         reason = set_task(scanner, &task);
     set_place(scanner, members, number);
