@@ -21,6 +21,7 @@ int sta_dasf_create(struct sta_snapshot *snapshot, const struct sta_presets *pre
     struct sta_columns_options options = {.presets = presets};
     made->snapshot = sta_snapshot_retain(snapshot);
     made->unknown = sta_dictionary_create();
+    made->made_names = sta_dictionary_create();
     int status = sta_columns_create(snapshot, &options, &made->columns, err);
     if (status == STA_OK)
         status = dasf_read_stream(made, budget, err);
@@ -67,6 +68,7 @@ void sta_dasf_destroy(struct sta_dasf *dasf)
         free(dasf->workers);
         free(dasf->hosts);
         sta_dictionary_destroy(dasf->unknown);
+        sta_dictionary_destroy(dasf->made_names);
         sta_columns_destroy(dasf->columns);
         sta_snapshot_release(dasf->snapshot);
     }
@@ -75,7 +77,8 @@ void sta_dasf_destroy(struct sta_dasf *dasf)
 
 uint64_t sta_dasf_bytes(const struct sta_dasf *dasf)
 {
-    return dasf->bytes + (dasf->linked ? 0 : sta_dictionary_bytes(dasf->unknown));
+    const uint64_t own = sta_dictionary_bytes(dasf->unknown) + sta_dictionary_bytes(dasf->made_names);
+    return dasf->bytes + (dasf->linked ? 0 : own);
 }
 
 /* ---- which rows are asked for */

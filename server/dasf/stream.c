@@ -130,6 +130,19 @@ static uint32_t key_at(const struct sta_dasf *dasf, const struct sta_vector *vec
     return sta_dictionary_intern(dasf->unknown, text, sta_format_int(integer_at(vector, row), text));
 }
 
+/* The code of the worker's name; one that is no text is a number, whose text is made. */
+static uint32_t worker_at(const struct reading *reading, const struct sta_vector *vector, uint32_t row)
+{
+    char text[STA_DOUBLE_TEXT];
+    const uint32_t at = vector->constant ? 0 : row;
+    const bool integer = vector->type == STA_TYPE_INT;
+    if ((!integer && vector->type != STA_TYPE_FLOAT) || is_missing(vector, at))
+        return code_at(vector, row);
+    return sta_dictionary_intern(reading->dasf->made_names, text,
+                                 integer ? sta_format_int(vector->integers[at], text)
+                                         : sta_format_double(vector->numbers[at], text));
+}
+
 /* ---- rows */
 
 static int get_vectors(const struct reading *reading, const struct sta_scan_rows *rows,
@@ -227,7 +240,7 @@ static int add_row(struct rows_read *read, uint32_t row, struct sta_error *err)
     struct reading *reading = read->reading;
     const unsigned vector = vector_of(reading, read->cats->codes[row]);
     uint32_t worker = reading->entities->thread_of_code[read->threads->codes[row]];
-    uint32_t name = code_at(&read->vectors.worker, row);
+    uint32_t name = worker_at(reading, &read->vectors.worker, row);
     uint64_t position;
     if (!position_of(read, row, &position))
         return sta_fail(err, STA_ECORRUPT, "a record's number is past those of its file");
@@ -408,9 +421,10 @@ static void find_columns(struct reading *reading)
     reading->resource = category(tables, "resource");
     reading->inputs = dasf_args_key(reading->dasf, "dependencies");
     reading->users = dasf_args_key(reading->dasf, "dependents");
-    if (reading->columns.worker >= 0)
-        reading->worker_texts = sta_columns_texts(reading->dasf->columns, (uint32_t)reading->columns.worker);
-    int key = reading->columns.key;
+    int key = reading->columns.key, worker = reading->columns.worker;
+    reading->worker_texts = reading->dasf->made_names;
+    if (worker >= 0 && schema->columns[worker].type == STA_TYPE_TEXT)
+        reading->worker_texts = sta_columns_texts(reading->dasf->columns, (uint32_t)worker);
     if (key >= 0 && schema->columns[key].type == STA_TYPE_TEXT)
         reading->dasf->keys = sta_columns_texts(reading->dasf->columns, (uint32_t)key);
 }

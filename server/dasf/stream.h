@@ -60,7 +60,8 @@ struct sta_dasf {
     uint32_t record_count;
     struct dasf_worker *workers;
     uint32_t worker_count;
-    struct sta_text *hosts; /* ascending by text */
+    struct sta_dictionary *made_names; /* of workers whose column holds no texts */
+    struct sta_text *hosts;            /* ascending by text */
     uint32_t host_count;
     /* A node is a text of args.key, or of `unknown` behind them. */
     const struct sta_dictionary *keys;

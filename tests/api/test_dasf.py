@@ -122,6 +122,14 @@ def test_lists_of_tasks_are_texts_to_queries_and_go_on_after_a_refresh(scene):
     assert [row["key"] for row in rows(server, trace, "critical_path")] == ["a", "d", "e"]
 
 
+def test_workers_may_be_numbers(scene):
+    tasks = [record({"name": "Compute", "timestamp": 10.0 + i, "duration": 1.0, "phase": "X", "process_id": "h1", "thread_id": thread,
+                     "args": {"key": f"k{i}", "name": "add", "size": 1, "dependencies": [], "dependents": []}}) for i, thread in enumerate((3, 17, 3))]
+    server, trace = server_with(scene, *tasks)
+    found = {(row["host"], row["gpu"]): row["tasks"] for row in rows(server, trace, "function_bottleneck")}
+    assert found == {("h1", "3"): 2, ("h1", "17"): 1}, found
+
+
 def test_only_tables_of_the_graph_count_its_nodes(scene):
     server, trace = server_with(scene, compute("a", 3, 2, inputs=["x"]), compute("b", 5, 1, "h2", inputs=["a"]), sample(2.5))
     for table, nodes in (("task_bottleneck", None), ("task_balance", None), ("graph", 1), ("parallelism?granularity=1", None), ("task_bottleneck", None)):
