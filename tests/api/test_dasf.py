@@ -123,11 +123,20 @@ def test_lists_of_tasks_are_texts_to_queries_and_go_on_after_a_refresh(scene):
 
 
 def test_workers_may_be_numbers(scene):
+    found = tasks_of_workers(scene, 3, 17, 3)
+    assert found == {"3": 2, "17": 1}, found
+
+
+def tasks_of_workers(scene, *threads):
     tasks = [record({"name": "Compute", "timestamp": 10.0 + i, "duration": 1.0, "phase": "X", "process_id": "h1", "thread_id": thread,
-                     "args": {"key": f"k{i}", "name": "add", "size": 1, "dependencies": [], "dependents": []}}) for i, thread in enumerate((3, 17, 3))]
+                     "args": {"key": f"k{i}", "name": "add", "size": 1, "dependencies": [], "dependents": []}}) for i, thread in enumerate(threads)]
     server, trace = server_with(scene, *tasks)
-    found = {(row["host"], row["gpu"]): row["tasks"] for row in rows(server, trace, "function_bottleneck")}
-    assert found == {("h1", "3"): 2, ("h1", "17"): 1}, found
+    return {row["worker"]: row["tasks"] for row in rows(server, trace, "function_bottleneck")}
+
+
+def test_workers_of_other_names_are_their_own(scene):
+    found = tasks_of_workers(scene, "worker-h1-0", "worker-h1-00", 0, -2, 2.5, "worker-h1-+1", "worker-h1-1", ["a"], ["b"], -2, "", [], {})
+    assert found == {"worker-h1-0": 1, "worker-h1-00": 1, "0": 1, "-2": 2, "2.5": 1, "worker-h1-+1": 1, "worker-h1-1": 1, '["a"]': 1, '["b"]': 1, "": 1, "[]": 1, "{}": 1}, found
 
 
 def test_only_tables_of_the_graph_count_its_nodes(scene):

@@ -10,23 +10,57 @@
 
 #define NO_WORKER (INT64_C(1) << 32) /* above the numbers of workers: for those without one */
 
+/* @seed: 0 of texts; a list without items has as many bytes as a map without. */
+static int64_t made_number(const void *bytes, size_t size, enum sta_message_type seed)
+{
+    return NO_WORKER + (int64_t)(XXH3_64bits_withSeed(bytes, size, seed) >> 32);
+}
+
+/* The number behind "worker-HOST-", as a number is written: others stand for workers of their own. */
+static bool has_number(const struct sta_message_value *host, const struct sta_message_value *thread,
+                       int64_t *number)
+{
+    const char *text = thread->bytes;
+    const size_t size = thread->count,
+                 begin = strlen("worker--") + (host->type == STA_MESSAGE_TEXT ? host->count : size);
+    if (size <= begin || memcmp(text, "worker-", 7) != 0 || memcmp(text + 7, host->bytes, host->count) != 0 ||
+        text[begin - 1] != '-')
+        return false;
+    const bool plain = text[begin] >= '1' && text[begin] <= '9';
+    return (plain || (text[begin] == '0' && size == begin + 1)) &&
+           sta_parse_int(text + begin, size - begin, number) && *number < NO_WORKER;
+}
+
+/* One that is no text: an integer has the number that its digits as a text have. */
+static int64_t number_of_other(const struct sta_message_value *thread)
+{
+    char text[STA_DOUBLE_TEXT];
+    switch (thread->type) {
+    case STA_MESSAGE_WHOLE:
+        return thread->whole <= INT64_MAX ? made_number(text, sta_format_int((int64_t)thread->whole, text), 0)
+                                          : made_number(&thread->whole, sizeof thread->whole, thread->type);
+    case STA_MESSAGE_NEGATIVE:
+        return made_number(text, sta_format_int(thread->negative, text), 0);
+    case STA_MESSAGE_BOOL:
+        return made_number(thread->whole ? "\1" : "\0", 1, thread->type);
+    case STA_MESSAGE_FLOAT:
+        return made_number(&thread->number, sizeof thread->number, thread->type);
+    case STA_MESSAGE_ARRAY:
+    case STA_MESSAGE_MAP:
+        return made_number(thread->bytes, (size_t)(thread->end - thread->bytes), thread->type);
+    default:
+        return NO_WORKER;
+    }
+}
+
 int64_t sta_worker_number(const struct sta_message_value *host, const struct sta_message_value *thread)
 {
     int64_t number;
     if (thread->type == STA_MESSAGE_ABSENT || thread->type == STA_MESSAGE_NIL)
         return STA_NO_ID;
-    if (thread->type == STA_MESSAGE_WHOLE)
-        return (int64_t)(thread->whole % NO_WORKER);
     if (thread->type != STA_MESSAGE_TEXT)
-        return NO_WORKER;
-    const char *text = thread->bytes;
-    size_t size = thread->count, begin = strlen("worker--");
-    begin += host->type == STA_MESSAGE_TEXT ? host->count : size;
-    bool usual = size > begin && memcmp(text, "worker-", 7) == 0 &&
-                 memcmp(text + 7, host->bytes, host->count) == 0 && text[begin - 1] == '-';
-    if (usual && sta_parse_int(text + begin, size - begin, &number) && number >= 0 && number < NO_WORKER)
-        return number;
-    return NO_WORKER + (int64_t)(XXH3_64bits(text, size) >> 32);
+        return number_of_other(thread);
+    return has_number(host, thread, &number) ? number : made_number(thread->bytes, thread->count, 0);
 }
 
 static bool is_text(const struct sta_message_value *value, const char *text, uint32_t size)

@@ -23,7 +23,8 @@ struct sta_known_workers {
 };
 
 /** The number by which the store tells a host's workers apart: the one behind "worker-HOST-", or one made of
- * the text when it is named otherwise.  Each worker is a process.  STA_NO_ID: there is none. */
+ * what it is named otherwise, so that no two share one.  Each worker is a process.  STA_NO_ID: there is none.
+ */
 int64_t sta_worker_number(const struct sta_message_value *host, const struct sta_message_value *thread);
 /** The worker, which is known from now on; NULL: one of its names is long, or is not stored as a text. */
 const struct sta_known_worker *sta_know_worker(struct sta_known_workers *known,
