@@ -15,6 +15,7 @@ struct sta_reading {
     struct sta_message *ingest;
     struct sta_message *unit, *grant; /* that rank 0 has sent; guarded by the cluster's lock */
     bool wants;                       /* a unit */
+    struct unit *last;                /* that was sealed; its thread syncs and reports it; NULL: none */
     struct sta_decode_progress progress;
     char trace[STA_TRACE_ID_SIZE];
     enum sta_trace_kind kind;
@@ -35,6 +36,10 @@ struct unit {
     struct sta_codes *codes;
     struct sta_part_options options;
     struct sta_writer *part;
+    struct sta_buffer done; /* what rank 0 is told of it */
+    uv_thread_t thread;
+    int status; /* of the thread, with its error */
+    struct sta_error error;
 };
 
 /* ---- asking rank 0 */
@@ -216,23 +221,14 @@ static int decode(struct unit *unit, struct sta_error *err)
     return sta_decode_run(&request, err);
 }
 
-/* Tells what the unit gave, which is durable by then. */
-static int report(struct unit *unit, struct sta_error *err)
+static void put_counts(struct unit *unit)
 {
-    struct sta_reading *reading = unit->reading;
-    struct sta_decode_progress *progress = &reading->progress;
-    struct sta_buffer bytes;
-    sta_buffer_init(&bytes);
-    sta_put_u32(&bytes, unit->kind);
-    sta_put_u64(&bytes, atomic_exchange(&progress->bytes, 0));
-    sta_put_u64(&bytes, atomic_exchange(&progress->json_bytes, 0));
-    sta_put_u64(&bytes, atomic_exchange(&progress->lines, 0));
-    sta_put_u64(&bytes, atomic_exchange(&progress->events, 0));
-    int status = sta_part_end(unit->part, &bytes, err);
-    if (status == STA_OK)
-        status = tell(reading, STA_MESSAGE_UNIT_DONE, &bytes, err);
-    sta_buffer_fini(&bytes);
-    return status;
+    struct sta_decode_progress *progress = &unit->reading->progress;
+    sta_put_u32(&unit->done, unit->kind);
+    sta_put_u64(&unit->done, atomic_exchange(&progress->bytes, 0));
+    sta_put_u64(&unit->done, atomic_exchange(&progress->json_bytes, 0));
+    sta_put_u64(&unit->done, atomic_exchange(&progress->lines, 0));
+    sta_put_u64(&unit->done, atomic_exchange(&progress->events, 0));
 }
 
 static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
@@ -243,30 +239,73 @@ static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error
     status = get_files(unit, in, err);
     if (status == STA_OK)
         status = decode(unit, err);
-    if (status == STA_OK) /* it comes while this one is sealed and synced */
+    if (status == STA_OK) /* it comes while this one is sealed */
         status = want_unit(unit->reading, err);
     if (status == STA_OK)
-        return report(unit, err);
-    sta_writer_abort(unit->part);
+        status = sta_part_seal(unit->part, err);
+    if (status != STA_OK)
+        sta_writer_abort(unit->part);
     return status;
 }
 
-static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
+static void free_unit(struct unit *unit)
 {
-    const struct sta_codes_calls calls = {unit->reading, ask_for_codes, take_codes};
-    unit->files = sta_alloc_array(unit->count, sizeof *unit->files);
-    unit->paths = sta_alloc_array(unit->count, sizeof(char *));
-    unit->numbers = sta_alloc_array(unit->count, sizeof *unit->numbers);
-    unit->tables = sta_tables_create(&unit->reading->account);
-    unit->codes = sta_codes_create(unit->tables, &calls);
-    int status = read_files(unit, in, err);
-    sta_codes_destroy(unit->codes);
     sta_tables_destroy(unit->tables);
     for (size_t i = 0; i < unit->count; i++)
         free(unit->paths[i]);
     free(unit->paths);
     free(unit->numbers);
     free(unit->files);
+    sta_buffer_fini(&unit->done);
+    free(unit);
+}
+
+/* Tells what the unit gave, which is durable by then. */
+static void report_unit(void *argument)
+{
+    struct unit *unit = argument;
+    unit->status = sta_part_end(unit->part, &unit->done, &unit->error);
+    if (unit->status == STA_OK)
+        unit->status = tell(unit->reading, STA_MESSAGE_UNIT_DONE, &unit->done, &unit->error);
+}
+
+/* Waits until the unit before is reported.  Return: @status, or else what became of that. */
+static int end_last(struct sta_reading *reading, int status, struct sta_error *err)
+{
+    struct unit *last = reading->last;
+    reading->last = NULL;
+    if (last == NULL)
+        return status;
+    uv_thread_join(&last->thread);
+    if (status == STA_OK && last->status != STA_OK)
+        *err = last->error;
+    status = status == STA_OK ? last->status : status;
+    free_unit(last);
+    return status;
+}
+
+/* While it is synced the next one is read. */
+static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
+{
+    struct sta_reading *reading = unit->reading;
+    const struct sta_codes_calls calls = {reading, ask_for_codes, take_codes};
+    unit->error = STA_ERROR_INIT;
+    unit->files = sta_alloc_array(unit->count, sizeof *unit->files);
+    unit->paths = sta_alloc_array(unit->count, sizeof(char *));
+    unit->numbers = sta_alloc_array(unit->count, sizeof *unit->numbers);
+    unit->tables = sta_tables_create(&reading->account);
+    unit->codes = sta_codes_create(unit->tables, &calls);
+    int status = read_files(unit, in, err);
+    sta_codes_destroy(unit->codes);
+    if (status != STA_OK) {
+        free_unit(unit);
+        return status;
+    }
+    put_counts(unit);
+    status = end_last(reading, STA_OK, err);
+    reading->last = unit;
+    if (uv_thread_create(&unit->thread, report_unit, unit) != 0)
+        sta_transport_abort("cannot start a thread for a unit");
     return status;
 }
 
@@ -300,18 +339,21 @@ static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_er
     struct sta_message *message = wait_for_answer(reading, &reading->unit);
     reading->wants = false;
     struct sta_cursor in = sta_message_cursor(message);
-    struct unit unit = {.reading = reading};
-    unit.kind = sta_get_u32(&in);
-    unit.first_file = sta_get_u32(&in);
-    unit.files_allowed = sta_get_u32(&in);
-    unit.count = sta_get_varint(&in);
-    if (in.failed || unit.count > (uint64_t)(in.end - in.at))
+    struct unit *unit = sta_alloc(sizeof *unit);
+    unit->reading = reading;
+    unit->kind = sta_get_u32(&in);
+    unit->first_file = sta_get_u32(&in);
+    unit->files_allowed = sta_get_u32(&in);
+    unit->count = sta_get_varint(&in);
+    if (in.failed || unit->count > (uint64_t)(in.end - in.at))
         status = fail_dealt(err);
-    *more = status == STA_OK && unit.count > 0;
-    if (*more && unit.kind == STA_UNIT_COUNT)
-        status = count_lines(reading, &in, err);
-    else if (*more)
-        status = read_unit(&unit, &in, err);
+    *more = status == STA_OK && unit->count > 0;
+    if (*more && unit->kind != STA_UNIT_COUNT) {
+        status = read_unit(unit, &in, err);
+    } else {
+        status = *more ? count_lines(reading, &in, err) : status;
+        free(unit);
+    }
     free(message);
     return status;
 }
@@ -361,6 +403,7 @@ static void *reading_main(void *argument)
     int status = begin(reading, &err);
     while (status == STA_OK && more)
         status = claim_and_read(reading, &more, &err);
+    status = end_last(reading, status, &err);
     sta_account_close(&reading->account);
     send_end(reading, status, &err);
     remove_reading(reading);

@@ -249,8 +249,10 @@ STA_MUSTCHECK int sta_part_begin(struct sta_store *store, const char *trace,
                                  struct sta_error *err);
 /** Adds a source by the id that the writer has for it.  Return: its number in the part. */
 uint32_t sta_part_add_source(struct sta_writer *part, const char *path, uint32_t id);
-/** Seals what waits, syncs, and says what the writer has to know: appended to @report.  Ends the part, also
- * on failure. */
+/** Writes the rows that wait: none are added any more, and another part of the trace may begin. */
+STA_MUSTCHECK int sta_part_seal(struct sta_writer *part, struct sta_error *err);
+/** Syncs a sealed part, and says what the writer has to know: appended to @report.  Ends the part, also on
+ * failure.  Context: any thread. */
 STA_MUSTCHECK int sta_part_end(struct sta_writer *part, struct sta_buffer *report, struct sta_error *err);
 /** Makes what a part has written belong to the version to be.  STA_ECORRUPT, and memory.  Context: any
  * thread, one call at a time. */

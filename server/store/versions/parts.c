@@ -58,7 +58,7 @@ static int put_report(struct sta_writer *part, struct sta_buffer *report, struct
     return report->failed ? sta_fail(err, STA_ENOMEM, "no memory for what a part has written") : STA_OK;
 }
 
-int sta_part_end(struct sta_writer *part, struct sta_buffer *report, struct sta_error *err)
+int sta_part_seal(struct sta_writer *part, struct sta_error *err)
 {
     int status = sta_tables_failure(part->part->tables, err);
     if (status == STA_OK)
@@ -66,8 +66,13 @@ int sta_part_end(struct sta_writer *part, struct sta_buffer *report, struct sta_
     if (status == STA_OK && part->next_file - part->part->first_file > part->part->files)
         status =
             sta_fail(err, STA_ELIMIT, "a part has more files than were provided for: memory is too small");
-    if (status == STA_OK)
-        status = sta_writer_sync_files(part, err);
+    sta_writer_end_rows(part);
+    return status;
+}
+
+int sta_part_end(struct sta_writer *part, struct sta_buffer *report, struct sta_error *err)
+{
+    int status = sta_writer_sync_files(part, err);
     if (status == STA_OK)
         status = put_report(part, report, err);
     if (status == STA_OK)

@@ -213,11 +213,10 @@ int sta_writer_open(struct sta_store *store, const char *trace, const struct sta
                     struct sta_error *err)
 {
     struct sta_known_trace *known;
-    int status = claim(store, trace, &known, err);
-    if (status != STA_OK)
-        return status;
+    if (claim(store, trace, &known, err) != STA_OK)
+        return err->status;
     *writer = writer_create(store, known, trace, options);
-    status = read_folder(*writer, err);
+    int status = read_folder(*writer, err);
     if (status == STA_OK && base != NULL && base->info.version != (*writer)->last_version)
         status = sta_fail(err, STA_EBUSY, "trace %s has a newer version than the one to go on from", trace);
     if (status != STA_OK)
@@ -425,13 +424,11 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
     int status = translate_pending(writer, own, err);
     if (status == STA_OK)
         status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
-    if (status != STA_OK)
-        return status;
-    status = sta_writer_put_segment(writer, bytes, own->pending_rows, err);
-    if (status != STA_OK)
-        return status;
-    clear_pending(writer, own);
-    return STA_OK;
+    if (status == STA_OK)
+        status = sta_writer_put_segment(writer, bytes, own->pending_rows, err);
+    if (status == STA_OK)
+        clear_pending(writer, own);
+    return status;
 }
 
 /* ---- ending */
@@ -447,14 +444,22 @@ static void worker_fini(const struct sta_writer *writer, struct sta_writer_worke
     sta_builder_destroy(own->builder);
 }
 
-void sta_writer_end(struct sta_writer *writer)
+void sta_writer_end_rows(struct sta_writer *writer)
 {
-    sta_writer_end_syncing(writer);
+    if (writer->known == NULL)
+        return;
+    for (unsigned w = 0; w < writer->worker_count; w++)
+        worker_fini(writer, &writer->workers[w]);
     pthread_mutex_lock(&writer->store->lock);
     writer->known->writing = false;
     pthread_mutex_unlock(&writer->store->lock);
-    for (unsigned w = 0; w < writer->worker_count; w++)
-        worker_fini(writer, &writer->workers[w]);
+    writer->known = NULL;
+}
+
+void sta_writer_end(struct sta_writer *writer)
+{
+    sta_writer_end_syncing(writer);
+    sta_writer_end_rows(writer);
     free(writer->workers);
     for (size_t i = 0; i < writer->made_count; i++) {
         if (writer->made[i].fd >= 0)

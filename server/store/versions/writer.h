@@ -33,7 +33,7 @@ struct sta_tables_marks;
 
 struct sta_writer {
     struct sta_store *store;
-    struct sta_known_trace *known; /* stays while its `writing` is set */
+    struct sta_known_trace *known; /* stays while its `writing` is set; NULL once no rows come any more */
     char id[STA_TRACE_ID_SIZE];
     char *folder;
     uint64_t last_version;               /* 0: none was published */
@@ -119,6 +119,8 @@ STA_MUSTCHECK int sta_writer_seal_counters(struct sta_writer *writer, unsigned w
 /** Notes in the tables which kinds of values the args of a segment of the base have.  kinds.c */
 STA_MUSTCHECK int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *base,
                                         uint32_t segment, struct sta_error *err);
+/** Frees what rows take, and lets another writer have the trace.  Once or more. */
+void sta_writer_end_rows(struct sta_writer *writer);
 void sta_writer_end(struct sta_writer *writer); /* frees; files stay */
 
 #endif

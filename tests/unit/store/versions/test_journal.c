@@ -48,6 +48,7 @@ static void write_part(const struct scratch_store *scratch, const struct sample 
         cr_assert_eq(
             sta_part_add_source(part, sample->paths[i], sta_writer_source_id(writer, SOURCES - 1 - i)), i);
     sample_write(sample, part, 1, (const bool[SOURCES]){true, true});
+    cr_assert_eq(sta_part_seal(part, &err), STA_OK, "%s", err.text);
     cr_assert_eq(sta_part_end(part, &report, &err), STA_OK, "%s", err.text);
     const unsigned char *bytes = (const unsigned char *)report.data;
     struct sta_cursor in = {.at = bytes, .end = bytes + report.size};

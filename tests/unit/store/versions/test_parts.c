@@ -77,6 +77,7 @@ static struct sta_buffer write_part(struct fixture *fixture, unsigned number)
         sta_writer_source(part, i)->counts.lines = wanted[i] ? 1000 + i : 0;
     }
     sample_write_by(&fixture->sample, part, 1, wanted);
+    cr_assert_eq(sta_part_seal(part, &err), STA_OK, "%s", err.text);
     cr_assert_eq(sta_part_end(part, &report, &err), STA_OK, "%s", err.text);
     sta_tables_destroy(tables);
     free(wanted);
