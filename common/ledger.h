@@ -86,6 +86,12 @@ struct sta_source {
     struct sta_ledger_counts counts;
     struct sta_line_notes malformed, repaired;
 };
+/* A part of a file that is read by itself: whole lines. */
+struct sta_source_range {
+    uint64_t begin, end;          /* bytes on disk */
+    uint64_t lines_before, lines; /* that end before it, and in it */
+};
+
 void sta_source_fini(struct sta_source *source);
 void sta_source_copy(struct sta_source *to, const struct sta_source *from);
 /** Adds what one range of the file gave, where several were read by themselves, in any order.  Of a range the

@@ -126,7 +126,7 @@ static void add_sources(struct sta_writer *writer, const struct sta_ingest_plan 
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct sta_plan_item *item = &plan->items[i];
-        if (!item->resume || !sta_writer_find_source(writer, item->path, &numbers[i]))
+        if (!sta_writer_find_source(writer, item->path, &numbers[i]))
             numbers[i] = sta_writer_add_source(writer, item->path);
         files[i] = (struct sta_decode_file){.file = item->file,
                                             .source = sta_writer_source(writer, numbers[i]),
@@ -204,7 +204,7 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     add_sources(writer, plan, files, numbers);
     struct run run = {.writer = writer,
                       .trace = trace,
-                      .readers = readers_of(ingest, plan, kind, job),
+                      .readers = ingest->readers,
                       .plan = plan,
                       .job = job,
                       .source_numbers = numbers,
@@ -258,10 +258,11 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
         sta_writer_begin(ingest->store, entry->id, base, base ? plan->drop : NULL, &options, &writer, err);
     if (status != STA_OK)
         return status;
+    ingest->readers = readers_of(ingest, plan, entry->kind, job);
     if (can_be_shared(ingest, entry->kind, job))
-        status = sta_ingest_plan_resume(plan, ingest->roots, entry->path, writer, &skipped, err);
+        status = sta_ingest_plan_resume(plan, ingest->roots, ingest->readers != NULL, entry->path, writer,
+                                        &skipped, err);
     const uint64_t planned = uv_hrtime();
-    const bool shared = readers_of(ingest, plan, entry->kind, job) != NULL;
     if (status == STA_OK)
         status =
             read_files(ingest, writer, plan, entry->id, entry->kind, base == NULL && skipped == 0, job, err);
@@ -277,7 +278,7 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
     sta_job_phase(job, "publishing");
     const uint64_t read = uv_hrtime();
     status = sta_writer_publish(writer, err);
-    if (shared)
+    if (ingest->readers != NULL)
         ingest->readers->note_alone(ingest->readers->context, planned - began, uv_hrtime() - read);
     if (status == STA_OK && ingest->found != NULL)
         ingest->found->published = true;

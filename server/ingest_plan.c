@@ -121,7 +121,8 @@ static int plan_end(struct planning *planning, enum sta_trace_kind kind, const s
 static int plan_file(struct planning *planning, const struct sta_listed_file *listed, struct sta_error *err)
 {
     struct sta_ingest_plan *plan = planning->plan;
-    struct sta_plan_item item = {.path = listed->path, .bytes_to_read = listed->size};
+    struct sta_plan_item item = {
+        .path = listed->path, .bytes_to_read = listed->size, .mtime_ns = listed->mtime_ns};
     uint32_t number = find(planning->index, listed->path);
     bool read = true;
     int status = STA_OK;
@@ -225,11 +226,12 @@ static int compare_path(const void *path, const void *item)
 struct resuming {
     const struct sta_ingest_plan *plan;
     struct sta_roots *roots;
+    bool ranges;
 };
 
 /* Whether a file that the plan reads from its beginning to its end is the one that a source was read from.
  * Items are in the order of the listing, which is that of paths. */
-static bool is_planned(void *context, const struct sta_source *source)
+static bool is_planned(void *context, const struct sta_source *source, bool range)
 {
     const struct resuming *resuming = context;
     const struct sta_ingest_plan *plan = resuming->plan;
@@ -238,18 +240,25 @@ static bool is_planned(void *context, const struct sta_source *source)
     const struct sta_plan_item *item =
         bsearch(source->path, plan->items, plan->count, sizeof *plan->items, compare_path);
     return item != NULL && !item->resume && source->state == STA_SOURCE_COMPLETE &&
+           (!range || (resuming->ranges && source->mtime_ns == item->mtime_ns)) &&
            sta_source_compare(source, resuming->roots, item->file, &change, &ignored) == STA_OK &&
-           change == STA_SOURCE_SAME;
+           (change == STA_SOURCE_SAME || (range && change == STA_SOURCE_GREW));
 }
 
 /* Leaves out the files that the writer has.  Return: how many. */
-static size_t skip_written(struct sta_ingest_plan *plan, const struct sta_writer *writer)
+static size_t skip_written(struct sta_ingest_plan *plan, struct sta_writer *writer, size_t *ranges)
 {
     size_t kept = 0;
     uint32_t number;
+    struct sta_source_range *read;
     for (size_t i = 0; i < plan->count; i++) {
         struct sta_plan_item *item = &plan->items[i];
-        if (item->resume || !sta_writer_find_source(writer, item->path, &number)) {
+        const bool found = !item->resume && sta_writer_find_source(writer, item->path, &number);
+        const size_t of_file = found ? sta_writer_ranges(writer, number, &read) : 0;
+        if (found)
+            free(read);
+        *ranges += of_file;
+        if (!found || of_file > 0) {
             plan->items[kept++] = *item;
             continue;
         }
@@ -261,15 +270,17 @@ static size_t skip_written(struct sta_ingest_plan *plan, const struct sta_writer
     return skipped;
 }
 
-int sta_ingest_plan_resume(struct sta_ingest_plan *plan, struct sta_roots *roots, const char *trace_path,
-                           struct sta_writer *writer, size_t *skipped, struct sta_error *err)
+int sta_ingest_plan_resume(struct sta_ingest_plan *plan, struct sta_roots *roots, bool ranges,
+                           const char *trace_path, struct sta_writer *writer, size_t *skipped,
+                           struct sta_error *err)
 {
-    struct resuming resuming = {plan, roots};
+    struct resuming resuming = {plan, roots, ranges};
+    size_t of_files = 0;
     int status = sta_writer_resume(writer, is_planned, &resuming, err);
-    *skipped = skip_written(plan, writer);
-    if (*skipped > 0)
+    *skipped = skip_written(plan, writer, &of_files);
+    if (*skipped + of_files > 0)
         sta_log(STA_LOG_INFO, "Goes on with an ingest that was interrupted", "trace", trace_path, "files",
-                sta_log_int((int64_t)*skipped), NULL);
+                sta_log_int((int64_t)*skipped), "ranges", sta_log_int((int64_t)of_files), NULL);
     return status;
 }
 

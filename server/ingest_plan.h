@@ -13,7 +13,8 @@ struct sta_plan_item {
     bool resume;      /* from where it ended when it was read before */
     bool known;       /* it was read before */
     uint64_t bytes_to_read;
-    uint64_t end; /* of what is to be read, on disk; 0: the file's */
+    int64_t mtime_ns; /* of the file */
+    uint64_t end;     /* of what is to be read, on disk; 0: the file's */
 };
 
 /* A source that is not read, but told of in the report. */
@@ -50,8 +51,9 @@ STA_MUSTCHECK int sta_ingest_plan_make(struct sta_ingest_plan *plan, struct sta_
                                        const _Atomic bool *cancel, struct sta_error *err);
 void sta_ingest_plan_fini(struct sta_ingest_plan *plan);
 /** Goes on with an ingest that was interrupted: files that the writer finds done in its journal, and that are
- * the same still, leave the plan.  @trace_path: for the log.  @skipped: set to how many. */
-STA_MUSTCHECK int sta_ingest_plan_resume(struct sta_ingest_plan *plan, struct sta_roots *roots,
+ * the same still, leave the plan.  @ranges: files of which ranges are done can be gone on with; these stay in
+ * the plan.  @trace_path: for the log.  @skipped: set to how many left. */
+STA_MUSTCHECK int sta_ingest_plan_resume(struct sta_ingest_plan *plan, struct sta_roots *roots, bool ranges,
                                          const char *trace_path, struct sta_writer *writer, size_t *skipped,
                                          struct sta_error *err);
 /** Whether a new version is needed. */

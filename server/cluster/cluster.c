@@ -12,9 +12,8 @@
 #include "common/log.h"
 #include "common/memory.h"
 
-#define MOST_ROWS                                                                                            \
-    0.8 /* that one rank may read of a query shared by time: with more the others help little                \
-         */
+/* That one rank may read of a query shared by time: with more the others help little. */
+#define MOST_ROWS 0.8
 
 bool sta_cluster_is_asked(void)
 {
@@ -56,6 +55,18 @@ static void on_stop(struct sta_cluster *cluster)
     uv_mutex_unlock(&cluster->lock);
 }
 
+static void cancel(struct sta_cluster *cluster, uint64_t subject)
+{
+    struct sta_task *const lists[] = {cluster->work, cluster->readings};
+    uv_mutex_lock(&cluster->lock);
+    for (size_t i = 0; i < STA_COUNT_OF(lists); i++) {
+        struct sta_task *task = sta_task_find(lists[i], subject);
+        if (task != NULL)
+            atomic_store(task->cancel, true);
+    }
+    uv_mutex_unlock(&cluster->lock);
+}
+
 static void on_message(void *context, struct sta_message *message)
 {
     struct sta_cluster *cluster = context;
@@ -82,8 +93,7 @@ static void on_message(void *context, struct sta_message *message)
         sta_desk_arrived(cluster, message);
         return;
     case STA_MESSAGE_CANCEL:
-        sta_work_cancel(cluster, message->head.subject);
-        sta_reading_cancel(cluster, message->head.subject);
+        cancel(cluster, message->head.subject);
         break;
     case STA_MESSAGE_STOP:
         on_stop(cluster);
@@ -236,7 +246,7 @@ static void set_tell_stop(struct sta_waiting *waiting, uv_async_t *tell)
     uv_mutex_unlock(&cluster->lock);
 }
 
-static void wait_for_stop(struct sta_cluster *cluster)
+int sta_cluster_work(struct sta_cluster *cluster, struct sta_error *err)
 {
     static const int numbers[] = {SIGTERM, SIGINT};
     struct sta_waiting *waiting = cluster->waiting = sta_alloc(sizeof *waiting);
@@ -251,11 +261,6 @@ static void wait_for_stop(struct sta_cluster *cluster)
     set_tell_stop(waiting, &waiting->stopped);
     uv_run(&waiting->loop, UV_RUN_DEFAULT);
     set_tell_stop(waiting, NULL);
-}
-
-int sta_cluster_work(struct sta_cluster *cluster, struct sta_error *err)
-{
-    wait_for_stop(cluster);
     sta_work_end_all(cluster);
     return STA_OK;
 }

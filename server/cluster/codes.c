@@ -382,24 +382,14 @@ static uint32_t intern_reference(const struct granting *granting, struct sta_dic
     return code;
 }
 
-static void grant_texts(const struct granting *granting, struct sta_dictionary *dictionary)
+static void grant_texts(const struct granting *granting, struct sta_dictionary *dictionary, bool references)
 {
     for (uint64_t count = sta_get_varint(granting->in); count > 0 && !granting->in->failed; count--) {
         size_t length;
         const char *text = sta_get_block(granting->in, &length);
         if (text != NULL)
-            sta_put_u32(granting->out, sta_dictionary_intern(dictionary, text, length));
-    }
-}
-
-static void grant_files(const struct granting *granting)
-{
-    for (uint64_t count = sta_get_varint(granting->in); count > 0 && !granting->in->failed; count--) {
-        size_t length;
-        const char *text = sta_get_block(granting->in, &length);
-        if (text != NULL)
-            sta_put_u32(granting->out,
-                        intern_reference(granting, sta_tables_file_refs(granting->tables), text, length));
+            sta_put_u32(granting->out, references ? intern_reference(granting, dictionary, text, length)
+                                                  : sta_dictionary_intern(dictionary, text, length));
     }
 }
 
@@ -430,27 +420,18 @@ static int grant_key(const struct granting *granting, uint32_t *code, struct sta
         STA_ARGS_KEYS_LIMIT);
 }
 
-static int grant_keys(const struct granting *granting, struct sta_error *err)
+/* Of keys themselves, or of the values that come behind each. */
+static int grant_keys(const struct granting *granting, bool values, struct sta_error *err)
 {
     int status = STA_OK;
     for (uint64_t count = sta_get_varint(granting->in);
          count > 0 && !granting->in->failed && status == STA_OK; count--) {
         uint32_t code;
         status = grant_key(granting, &code, err);
-        sta_put_u32(granting->out, code);
-    }
-    return status;
-}
-
-static int grant_values(const struct granting *granting, struct sta_error *err)
-{
-    int status = STA_OK;
-    for (uint64_t count = sta_get_varint(granting->in);
-         count > 0 && !granting->in->failed && status == STA_OK; count--) {
-        uint32_t code;
-        status = grant_key(granting, &code, err);
-        if (status == STA_OK && !granting->in->failed)
-            grant_texts(granting, sta_tables_values(granting->tables, code));
+        if (!values)
+            sta_put_u32(granting->out, code);
+        else if (status == STA_OK && !granting->in->failed)
+            grant_texts(granting, sta_tables_values(granting->tables, code), false);
     }
     return status;
 }
@@ -460,13 +441,13 @@ int sta_codes_grant(struct sta_tables *tables, struct sta_cursor *request, struc
 {
     struct granting granting = {.tables = tables, .in = request, .out = answer};
     get_sources(&granting);
-    grant_texts(&granting, sta_tables_names(tables));
-    grant_texts(&granting, sta_tables_cats(tables));
-    grant_files(&granting);
+    grant_texts(&granting, sta_tables_names(tables), false);
+    grant_texts(&granting, sta_tables_cats(tables), false);
+    grant_texts(&granting, sta_tables_file_refs(tables), true);
     grant_threads(&granting);
-    int status = grant_keys(&granting, err);
+    int status = grant_keys(&granting, false, err);
     if (status == STA_OK)
-        status = grant_values(&granting, err);
+        status = grant_keys(&granting, true, err);
     free(granting.sources);
     if (status == STA_OK && (request->failed || request->at != request->end))
         status = sta_fail(err, STA_ECORRUPT, "a request for codes makes no sense");

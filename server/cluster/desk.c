@@ -70,10 +70,10 @@ static void put_file(const struct sta_desk *desk, size_t file, const struct sta_
 {
     const struct sta_shared_reading *reading = desk->reading;
     const struct sta_decode_file *given = &reading->request->files[file];
-    sta_put_block(out, given->file, strlen(given->file));
-    sta_put_block(out, given->source->path, strlen(given->source->path));
+    sta_put_block(out, given->file, strlen(given->file) + 1);
+    sta_put_block(out, given->source->path, strlen(given->source->path) + 1);
     sta_put_u32(out, sta_writer_source_id(reading->writer, reading->numbers[file]));
-    sta_put_char(out, given->known);
+    sta_put_u32(out, given->known);
     sta_put_u64(out, unit->range.begin);
     sta_put_u64(out, unit->range.end);
     sta_put_u64(out, unit->lines_before);
@@ -138,8 +138,11 @@ static void take_unit(struct sta_desk *desk, const struct sta_message *message)
     const bool range = sta_get_u32(&report) == STA_UNIT_RANGE;
     const uint64_t bytes = sta_get_u64(&report), json_bytes = sta_get_u64(&report);
     const uint64_t lines = sta_get_u64(&report), events = sta_get_u64(&report);
-    int status = range ? sta_writer_adopt_range(desk->reading->writer, &report, &err)
-                       : sta_writer_adopt(desk->reading->writer, &report, &err);
+    struct sta_source_range read = {.begin = sta_get_u64(&report)};
+    read.end = sta_get_u64(&report);
+    read.lines_before = sta_get_u64(&report);
+    read.lines = sta_get_u64(&report) - read.lines_before;
+    int status = sta_writer_adopt(desk->reading->writer, &report, range ? &read : NULL, &err);
     if (status != STA_OK)
         fail(desk, &err);
     atomic_fetch_add(&progress->bytes, bytes);
@@ -245,48 +248,21 @@ void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message)
 
 /* ---- what rank 0 alone can read */
 
-/* Some files of a request as a request of their own. */
-struct own {
-    const struct sta_decode_request *whole;
-    size_t *files; /* of the whole, by file of the part */
-};
-
-static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
-{
-    const struct own *own = context;
-    batch->source = (uint32_t)own->files[batch->source];
-    return own->whole->batch(own->whole->context, worker, batch, err);
-}
-
-static int take_counters(void *context, unsigned worker, const char *chunk, size_t size,
-                         struct sta_error *err)
-{
-    const struct own *own = context;
-    return own->whole->counters(own->whole->context, worker, chunk, size, err);
-}
-
 static void read_own(struct sta_desk *desk)
 {
-    const struct sta_decode_request *request = desk->reading->request;
-    struct own own = {request, sta_alloc_array(request->file_count, sizeof *own.files)};
-    struct sta_decode_file *files = sta_alloc_array(request->file_count, sizeof *files);
+    struct sta_decode_request own = *desk->reading->request;
+    struct sta_decode_file *files = sta_alloc_array(own.file_count, sizeof *files);
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_decode_request part = *request;
-    part.files = files;
-    part.file_count = 0;
-    for (size_t i = 0; i < request->file_count; i++) {
-        if (!sta_units_leave_out(&request->files[i]))
-            continue;
-        own.files[part.file_count] = i;
-        files[part.file_count++] = request->files[i];
+    bool any = false;
+    for (size_t i = 0; i < own.file_count; i++) {
+        files[i] = own.files[i];
+        files[i].skip = !sta_units_leave_out(&files[i]);
+        any |= !files[i].skip;
     }
-    part.batch = take_batch;
-    part.counters = take_counters;
-    part.context = &own;
-    if (part.file_count > 0 && sta_decode_run(&part, &err) != STA_OK)
+    own.files = files;
+    if (any && sta_decode_run(&own, &err) != STA_OK)
         fail(desk, &err);
     free(files);
-    free(own.files);
 }
 
 /* ---- all of it */

@@ -32,6 +32,7 @@ struct sta_cluster_times {
 struct sta_task {
     struct sta_task *next;
     uint64_t subject;
+    _Atomic bool *cancel; /* of what a rank does */
 };
 struct sta_waiting;
 
@@ -76,9 +77,8 @@ void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message)
 void sta_members_beat(void *cluster);
 /** Rank 0: the state of a stripe has come. */
 void sta_queries_arrived(struct sta_cluster *cluster, struct sta_message *message);
-/** Other ranks: a query has come, or nobody waits for one any more. */
+/** Other ranks: a query has come. */
 void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message);
-void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject);
 /** Cancels all work and waits for its end.  Context: main thread. */
 void sta_work_end_all(struct sta_cluster *cluster);
 
@@ -94,10 +94,9 @@ int sta_cluster_read(void *context, const struct sta_shared_reading *reading, st
 void sta_cluster_note_alone(void *context, uint64_t plan_ns, uint64_t publish_ns);
 /** Rank 0: a rank wants a unit or codes, or has done a unit or the whole ingest. */
 void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message);
-/** An ingest has begun, rank 0 has answered, nobody wants it any more. */
+/** An ingest has begun, rank 0 has answered. */
 void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message);
 void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message);
-void sta_reading_cancel(struct sta_cluster *cluster, uint64_t subject);
 
 /** Starts a thread that nobody joins. */
 void sta_work_start_thread(void *(*run)(void *argument), void *argument);

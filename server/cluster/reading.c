@@ -29,7 +29,6 @@ struct unit {
     struct sta_reading *reading;
     uint32_t kind, first_file, files_allowed;
     struct sta_decode_file *files;
-    char **paths; /* absolute, by file */
     uint32_t *numbers;
     size_t count;
     struct sta_tables *tables;
@@ -154,51 +153,38 @@ static int begin_part(struct unit *unit, struct sta_error *err)
     return sta_part_begin(reading->cluster->store, reading->trace, &unit->options, &unit->part, err);
 }
 
-/* A file that rank 0 has dealt. */
-struct dealt_file {
-    const char *file, *path;
-    size_t file_length, path_length;
-    uint32_t id;
-    bool known;
-    struct sta_file_range range;
-    uint64_t lines_before;
-};
-
-/* Return: whether there was one. */
-static bool get_file(struct sta_cursor *in, struct dealt_file *dealt)
-{
-    dealt->file = sta_get_block(in, &dealt->file_length);
-    dealt->path = sta_get_block(in, &dealt->path_length);
-    dealt->id = sta_get_u32(in);
-    const unsigned char *known = sta_get_bytes(in, 1);
-    dealt->known = known != NULL && *known != 0;
-    dealt->range.begin = sta_get_u64(in);
-    dealt->range.end = sta_get_u64(in);
-    dealt->lines_before = sta_get_u64(in);
-    return !in->failed;
-}
-
 static int fail_dealt(struct sta_error *err)
 {
     return sta_fail(err, STA_ECORRUPT, "the files that rank 0 has dealt make no sense");
 }
 
+/* Stays in the message. */
+static const char *get_text(struct sta_cursor *in)
+{
+    size_t length = 0;
+    const char *text = sta_get_block(in, &length);
+    in->failed |= length == 0 || text[length - 1] != '\0';
+    return in->failed ? "" : text;
+}
+
+/* With a source of the part for each, if there is one. */
 static int get_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
 {
     for (size_t i = 0; i < unit->count; i++) {
-        struct dealt_file dealt;
-        if (!get_file(in, &dealt))
+        struct sta_decode_file *file = &unit->files[i];
+        file->file = get_text(in);
+        const char *inside = get_text(in);
+        const uint32_t id = sta_get_u32(in);
+        file->known = sta_get_u32(in) != 0;
+        file->begin = sta_get_u64(in);
+        file->end = sta_get_u64(in);
+        file->lines_before = sta_get_u64(in);
+        if (in->failed)
             return fail_dealt(err);
-        char *inside = sta_strndup(dealt.path, dealt.path_length);
-        unit->paths[i] = sta_strndup(dealt.file, dealt.file_length);
-        unit->numbers[i] = sta_part_add_source(unit->part, inside, dealt.id);
-        unit->files[i] = (struct sta_decode_file){.file = unit->paths[i],
-                                                  .source = sta_writer_source(unit->part, unit->numbers[i]),
-                                                  .known = dealt.known,
-                                                  .begin = dealt.range.begin,
-                                                  .end = dealt.range.end,
-                                                  .lines_before = dealt.lines_before};
-        free(inside);
+        if (unit->part == NULL)
+            continue;
+        unit->numbers[i] = sta_part_add_source(unit->part, inside, id);
+        file->source = sta_writer_source(unit->part, unit->numbers[i]);
     }
     return STA_OK;
 }
@@ -223,12 +209,17 @@ static int decode(struct unit *unit, struct sta_error *err)
 
 static void put_counts(struct unit *unit)
 {
+    const struct sta_decode_file *range = unit->files;
     struct sta_decode_progress *progress = &unit->reading->progress;
     sta_put_u32(&unit->done, unit->kind);
     sta_put_u64(&unit->done, atomic_exchange(&progress->bytes, 0));
     sta_put_u64(&unit->done, atomic_exchange(&progress->json_bytes, 0));
     sta_put_u64(&unit->done, atomic_exchange(&progress->lines, 0));
     sta_put_u64(&unit->done, atomic_exchange(&progress->events, 0));
+    sta_put_u64(&unit->done, range->begin);
+    sta_put_u64(&unit->done, range->end);
+    sta_put_u64(&unit->done, range->lines_before);
+    sta_put_u64(&unit->done, range->source->counts.physical_lines);
 }
 
 static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
@@ -251,9 +242,6 @@ static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error
 static void free_unit(struct unit *unit)
 {
     sta_tables_destroy(unit->tables);
-    for (size_t i = 0; i < unit->count; i++)
-        free(unit->paths[i]);
-    free(unit->paths);
     free(unit->numbers);
     free(unit->files);
     sta_buffer_fini(&unit->done);
@@ -290,9 +278,6 @@ static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error 
     struct sta_reading *reading = unit->reading;
     const struct sta_codes_calls calls = {reading, ask_for_codes, take_codes};
     unit->error = STA_ERROR_INIT;
-    unit->files = sta_alloc_array(unit->count, sizeof *unit->files);
-    unit->paths = sta_alloc_array(unit->count, sizeof(char *));
-    unit->numbers = sta_alloc_array(unit->count, sizeof *unit->numbers);
     unit->tables = sta_tables_create(&reading->account);
     unit->codes = sta_codes_create(unit->tables, &calls);
     int status = read_files(unit, in, err);
@@ -310,22 +295,22 @@ static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error 
 }
 
 /* How many lines a range has. */
-static int count_lines(struct sta_reading *reading, struct sta_cursor *in, struct sta_error *err)
+static int count_lines(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
 {
-    struct dealt_file dealt;
+    struct sta_reading *reading = unit->reading;
     struct sta_buffer bytes;
     uint64_t lines = 0;
-    if (!get_file(in, &dealt))
-        return fail_dealt(err);
-    char *file = sta_strndup(dealt.file, dealt.file_length);
-    int status = sta_file_range_count_lines(reading->cluster->options.roots, file, dealt.range,
+    int status = get_files(unit, in, err);
+    if (status == STA_OK)
+        status = sta_file_range_count_lines(reading->cluster->options.roots, unit->files[0].file,
+                                            (struct sta_file_range){unit->files[0].begin, unit->files[0].end},
                                             &reading->progress.cancel, &lines, err);
     sta_buffer_init(&bytes);
     sta_put_u64(&bytes, lines);
     if (status == STA_OK)
         status = tell(reading, STA_MESSAGE_COUNTED, &bytes, err);
     sta_buffer_fini(&bytes);
-    free(file);
+    free_unit(unit);
     return status;
 }
 
@@ -348,10 +333,11 @@ static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_er
     if (in.failed || unit->count > (uint64_t)(in.end - in.at))
         status = fail_dealt(err);
     *more = status == STA_OK && unit->count > 0;
-    if (*more && unit->kind != STA_UNIT_COUNT) {
-        status = read_unit(unit, &in, err);
+    if (*more) {
+        unit->files = sta_alloc_array(unit->count, sizeof *unit->files);
+        unit->numbers = sta_alloc_array(unit->count, sizeof *unit->numbers);
+        status = unit->kind == STA_UNIT_COUNT ? count_lines(unit, &in, err) : read_unit(unit, &in, err);
     } else {
-        status = *more ? count_lines(reading, &in, err) : status;
         free(unit);
     }
     free(message);
@@ -415,6 +401,7 @@ void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message)
     struct sta_reading *reading = sta_alloc(sizeof *reading);
     reading->cluster = cluster;
     reading->ingest = message;
+    reading->task.cancel = &reading->progress.cancel;
     sta_task_begin(cluster, &cluster->readings, &reading->task, message->head.subject);
     sta_work_start_thread(reading_main, reading);
 }
@@ -433,13 +420,4 @@ void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *messa
     }
     uv_mutex_unlock(&cluster->lock);
     free(message); /* it was wanted ahead, and then the ingest has failed */
-}
-
-void sta_reading_cancel(struct sta_cluster *cluster, uint64_t subject)
-{
-    uv_mutex_lock(&cluster->lock);
-    struct sta_reading *reading = (struct sta_reading *)sta_task_find(cluster->readings, subject);
-    if (reading != NULL)
-        atomic_store(&reading->progress.cancel, true);
-    uv_mutex_unlock(&cluster->lock);
 }

@@ -38,8 +38,9 @@ struct sta_units {
     uint64_t left; /* bytes that are not dealt yet */
     uint64_t range_bytes;
     unsigned ranks;
-    size_t ahead; /* ranges that are counted before they are read */
-    size_t first; /* all pieces before it are dealt */
+    size_t ahead;  /* ranges that are counted before they are read */
+    size_t first;  /* all pieces before it are dealt */
+    bool outdated; /* a file of which the writer has ranges cannot be cut as it was */
 };
 
 bool sta_units_leave_out(const struct sta_decode_file *file)
@@ -55,15 +56,35 @@ static void add_piece(struct sta_units *units, struct piece piece)
     units->pieces[units->count++] = piece;
 }
 
-static void add_ranges(struct sta_units *units, struct cut_file *cut)
+/* A file may have become larger than it was listed. */
+static void take_bytes(struct sta_units *units, uint64_t bytes)
+{
+    units->left -= STA_MIN(units->left, bytes);
+}
+
+/* As far as it is known how many lines end. */
+static void sum_lines(struct cut_file *cut)
+{
+    for (; cut->known < cut->ranges.count && cut->lines[cut->known - 1] != NOT_COUNTED; cut->known++)
+        cut->lines[cut->known - 1] += cut->known > 1 ? cut->lines[cut->known - 2] : 0;
+}
+
+static void add_ranges(struct sta_units *units, struct cut_file *cut, const struct sta_source_range *done,
+                       size_t done_count)
 {
     const size_t count = cut->ranges.count;
     cut->lines = sta_alloc_array(count, sizeof *cut->lines);
     cut->known = 1;
-    for (size_t i = 0; i < count; i++) {
-        cut->lines[i] = NOT_COUNTED;
-        add_piece(units, (struct piece){cut->file, units->range_bytes, cut, i, false});
+    cut->taken = done_count;
+    for (size_t i = 0, d = 0; i < count; i++) {
+        const bool is_done = d < done_count && cut->ranges.items[i].begin == done[d].begin;
+        cut->lines[i] = is_done ? done[d++].lines : NOT_COUNTED;
+        if (is_done)
+            take_bytes(units, cut->ranges.items[i].end - cut->ranges.items[i].begin);
+        else
+            add_piece(units, (struct piece){cut->file, units->range_bytes, cut, i, false});
     }
+    sum_lines(cut);
 }
 
 /* A file past the limit of JSON is cut there by whoever reads all of it; and one that is taken as it comes,
@@ -82,17 +103,23 @@ static void add_file(struct sta_units *units, size_t file)
     struct cut_file *cut = &units->cuts[units->cut_count];
     const struct sta_decode_request *request = units->reading->request;
     struct sta_error ignored = STA_ERROR_INIT;
-    if (may_be_cut(units, file) &&
+    struct sta_source_range *done;
+    const size_t done_count = sta_writer_ranges(units->reading->writer, units->reading->numbers[file], &done);
+    if ((may_be_cut(units, file) || done_count > 0) &&
         sta_file_ranges_find(&cut->ranges, request->roots, request->files[file].file, units->range_bytes,
-                             &ignored) == STA_OK &&
+                             done, done_count, &ignored) == STA_OK &&
         cut->ranges.count > 1) {
         cut->file = file;
         units->cut_count++;
-        add_ranges(units, cut);
-        return;
+        units->outdated |=
+            done_count > 0 && cut->ranges.found.mtime_ns != request->files[file].source->mtime_ns;
+        add_ranges(units, cut, done, done_count);
+    } else {
+        units->outdated |= done_count > 0;
+        sta_file_ranges_fini(&cut->ranges);
+        add_piece(units, (struct piece){file, units->reading->bytes[file], NULL, 0, false});
     }
-    sta_file_ranges_fini(&cut->ranges);
-    add_piece(units, (struct piece){file, units->reading->bytes[file], NULL, 0, false});
+    free(done);
 }
 
 static int larger_first(const void *a, const void *b)
@@ -153,8 +180,12 @@ static bool next_to_count(struct sta_units *units, struct sta_unit *unit)
 {
     struct cut_file *cut = units->cuts;
     const struct cut_file *end = cut + units->cut_count;
-    while (cut < end && cut->dealt + 1 == cut->ranges.count)
-        cut++;
+    for (; cut < end; cut++) {
+        while (cut->dealt + 1 < cut->ranges.count && cut->lines[cut->dealt] != NOT_COUNTED)
+            cut->dealt++;
+        if (cut->dealt + 1 < cut->ranges.count)
+            break;
+    }
     if (cut == end || cut->dealt >= cut->taken + units->ahead)
         return false;
     const struct sta_file_range range = cut->ranges.items[cut->dealt];
@@ -166,12 +197,6 @@ static bool next_to_count(struct sta_units *units, struct sta_unit *unit)
 static bool is_ready(const struct piece *piece)
 {
     return !piece->dealt && (piece->cut == NULL || piece->number < piece->cut->known);
-}
-
-/* A file may have become larger than it was listed. */
-static void take_bytes(struct sta_units *units, uint64_t bytes)
-{
-    units->left -= STA_MIN(units->left, bytes);
 }
 
 /* Small files come together. */
@@ -222,14 +247,15 @@ void sta_units_counted(struct sta_units *units, const struct sta_unit *unit, uin
     while (cut->file != *unit->files)
         cut++;
     cut->lines[unit->number] = lines;
-    for (; cut->known < cut->ranges.count && cut->lines[cut->known - 1] != NOT_COUNTED; cut->known++)
-        cut->lines[cut->known - 1] += cut->known > 1 ? cut->lines[cut->known - 2] : 0;
+    sum_lines(cut);
 }
 
 int sta_units_check(const struct sta_units *units, struct sta_error *err)
 {
     const struct sta_decode_request *request = units->reading->request;
-    int status = STA_OK;
+    int status = units->outdated
+                     ? sta_fail(err, STA_EOUTDATED, "a file of which ranges were read has changed")
+                     : STA_OK;
     for (size_t i = 0; i < units->cut_count && status == STA_OK; i++)
         status = sta_file_ranges_check(&units->cuts[i].ranges, request->roots,
                                        request->files[units->cuts[i].file].file, err);

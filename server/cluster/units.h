@@ -37,7 +37,8 @@ bool sta_units_leave_out(const struct sta_decode_file *file);
 struct sta_unit sta_units_next(struct sta_units *units);
 /** A unit of kind COUNT has been done. */
 void sta_units_counted(struct sta_units *units, const struct sta_unit *unit, uint64_t lines);
-/** Whether the files that were cut still are what they were.  Return: 0, STA_EOUTDATED, .. */
+/** Whether the files that were cut are what they were, also when ranges of them were read before that the
+ * writer has.  Return: 0, STA_EOUTDATED, .. */
 STA_MUSTCHECK int sta_units_check(const struct sta_units *units, struct sta_error *err);
 
 #endif

@@ -171,24 +171,16 @@ void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message)
     struct sta_work *work = sta_alloc(sizeof *work);
     work->cluster = cluster;
     work->query = message;
+    work->task.cancel = &work->cancel;
     sta_task_begin(cluster, &cluster->work, &work->task, message->head.subject);
     sta_work_start_thread(work_main, work);
-}
-
-void sta_work_cancel(struct sta_cluster *cluster, uint64_t subject)
-{
-    uv_mutex_lock(&cluster->lock);
-    struct sta_work *work = (struct sta_work *)sta_task_find(cluster->work, subject);
-    if (work != NULL)
-        atomic_store(&work->cancel, true);
-    uv_mutex_unlock(&cluster->lock);
 }
 
 void sta_work_end_all(struct sta_cluster *cluster)
 {
     uv_mutex_lock(&cluster->lock);
     for (struct sta_task *task = cluster->work; task != NULL; task = task->next)
-        atomic_store(&((struct sta_work *)task)->cancel, true);
+        atomic_store(task->cancel, true);
     while (cluster->working > 0)
         uv_cond_wait(&cluster->changed, &cluster->lock);
     uv_mutex_unlock(&cluster->lock);

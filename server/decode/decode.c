@@ -377,6 +377,7 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
     for (size_t i = 0; i < request->file_count; i++) {
         run.sources[i].file = &request->files[i];
         run.sources[i].fd = -1;
+        run.sources[i].opened = run.sources[i].exhausted = request->files[i].skip;
         pthread_mutex_init(&run.sources[i].lock, NULL);
         pthread_mutex_init(&run.sources[i].ledger_lock, NULL);
     }

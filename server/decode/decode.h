@@ -115,6 +115,7 @@ struct sta_decode_file {
     const char *file;          /* absolute path */
     struct sta_source *source; /* path set; when `resume`, as it was left by the earlier run */
     bool resume; /* read only what was not read then; counts, lines and notes go on from there */
+    bool skip;   /* nothing of it: another process reads it */
     bool known;  /* it gave events before: when it cannot be read now the run fails, instead of losing them */
     uint64_t end;          /* bytes of the file on disk to read up to, when it has more; 0: all */
     uint64_t begin;        /* of a plain file: the byte to begin at, which begins a line; 0: its first */

@@ -47,18 +47,26 @@ static uint64_t find_line(int fd, uint64_t from, uint64_t end)
     return end;
 }
 
-static void cut(struct sta_file_ranges *ranges, int fd, uint64_t bytes)
+static void cut(struct sta_file_ranges *ranges, int fd, uint64_t begin, uint64_t end, uint64_t bytes)
 {
-    const uint64_t size = ranges->found.size, count = size / bytes;
-    uint64_t begin = 0;
-    ranges->items = sta_alloc_array(count, sizeof *ranges->items);
-    for (uint64_t i = 1; i <= count && begin < size; i++) {
-        const uint64_t end = i < count ? find_line(fd, bytes * i, size) : size;
-        if (end <= begin || (end == size && i < count))
-            continue;
-        ranges->items[ranges->count++] = (struct sta_file_range){begin, end};
-        begin = end;
+    while (begin < end) {
+        const uint64_t next = end - begin < 2 * bytes ? end : find_line(fd, begin + bytes, end);
+        ranges->items[ranges->count++] = (struct sta_file_range){begin, next};
+        begin = next;
     }
+}
+
+static void cut_between(struct sta_file_ranges *ranges, int fd, uint64_t bytes,
+                        const struct sta_source_range *done, size_t done_count)
+{
+    uint64_t begin = 0;
+    ranges->items = sta_alloc_array(ranges->found.size / bytes + 2 * done_count + 1, sizeof *ranges->items);
+    for (size_t i = 0; i < done_count; i++) {
+        cut(ranges, fd, begin, done[i].begin, bytes);
+        ranges->items[ranges->count++] = (struct sta_file_range){done[i].begin, done[i].end};
+        begin = done[i].end;
+    }
+    cut(ranges, fd, begin, ranges->found.size, bytes);
 }
 
 static bool is_gzip(int fd)
@@ -69,7 +77,8 @@ static bool is_gzip(int fd)
 }
 
 int sta_file_ranges_find(struct sta_file_ranges *ranges, struct sta_roots *roots, const char *file,
-                         uint64_t bytes, struct sta_error *err)
+                         uint64_t bytes, const struct sta_source_range *done, size_t done_count,
+                         struct sta_error *err)
 {
     struct sta_file_identity identity = {0};
     int fd;
@@ -80,8 +89,8 @@ int sta_file_ranges_find(struct sta_file_ranges *ranges, struct sta_roots *roots
     if (!is_gzip(fd))
         status = sta_file_identify(fd, file, 0, &identity, err);
     sta_source_identify(&ranges->found, &identity);
-    if (status == STA_OK && identity.size / bytes > 1)
-        cut(ranges, fd, bytes);
+    if (status == STA_OK && (identity.size / bytes > 1 || done_count > 0))
+        cut_between(ranges, fd, bytes, done, done_count);
     close(fd);
     return status;
 }

@@ -20,10 +20,12 @@ struct sta_file_ranges {
 };
 
 /** Cuts a file, absolute path @file, at ends of lines into ranges of about @bytes.  None at all (count 0)
- * when it would be one, and when it is no plain file.  Return: 0, or why it cannot be read.  Release with
- * sta_file_ranges_fini, also after a failure. */
+ * when it would be one, and when it is no plain file.  @done: ranges that were read already, ascending: what
+ * lies between them is cut.  Return: 0, or why it cannot be read.  Release with sta_file_ranges_fini, also
+ * after a failure. */
 STA_MUSTCHECK int sta_file_ranges_find(struct sta_file_ranges *ranges, struct sta_roots *roots,
-                                       const char *file, uint64_t bytes, struct sta_error *err);
+                                       const char *file, uint64_t bytes, const struct sta_source_range *done,
+                                       size_t done_count, struct sta_error *err);
 void sta_file_ranges_fini(struct sta_file_ranges *ranges);
 /** How many lines end in a range.  Return: 0; STA_ECANCELLED; STA_EOUTDATED when the file has become shorter;
  * why it cannot be read. */

@@ -254,22 +254,23 @@ STA_MUSTCHECK int sta_part_seal(struct sta_writer *part, struct sta_error *err);
 /** Syncs a sealed part, and says what the writer has to know: appended to @report.  Ends the part, also on
  * failure.  Context: any thread. */
 STA_MUSTCHECK int sta_part_end(struct sta_writer *part, struct sta_buffer *report, struct sta_error *err);
-/** Makes what a part has written belong to the version to be.  STA_ECORRUPT, and memory.  Context: any
- * thread, one call at a time. */
+/** Makes what a part has written belong to the version to be.  @range: that it has read of its one source;
+ * NULL: its sources were read whole.  STA_EOUTDATED: the range could not be read to its end.  STA_ECORRUPT,
+ * and memory.  Context: any thread, one call at a time. */
 STA_MUSTCHECK int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report,
-                                   struct sta_error *err);
-/** The same of a part that has read one range of a file.  It does not come into the journal, where a source
- * is whole or not at all.  STA_EOUTDATED: the range could not be read to its end. */
-STA_MUSTCHECK int sta_writer_adopt_range(struct sta_writer *writer, struct sta_cursor *report,
-                                         struct sta_error *err);
+                                   const struct sta_source_range *range, struct sta_error *err);
+/** The ranges of a source that were adopted, or taken from a journal, ascending; free() them.  Return: how
+ * many, 0 of a source that was read whole.  Context: any thread. */
+size_t sta_writer_ranges(struct sta_writer *writer, uint32_t number, struct sta_source_range **ranges);
 /** Writes down in a journal, from now on, what parts give.  It goes with the writer, unless that is
  * suspended; then, and after a crash, the next start keeps it and what it names. */
 STA_MUSTCHECK int sta_writer_begin_journal(struct sta_writer *writer, struct sta_error *err);
-/** Whether a source that was read is still what it was then. */
-typedef bool sta_source_test(void *context, const struct sta_source *source);
+/** Whether a source that was read is still what it was then.  @range: as far as that is its end. */
+typedef bool sta_source_test(void *context, const struct sta_source *source, bool range);
 /** Takes what a writer of the same base that crashed or was suspended had of parts, as far as all sources of
- * a part are the same; what is not taken is removed.  Sources that were taken are found by
- * sta_writer_find_source.  Context: before any source is added.  Return: also what a charge returns. */
+ * a part are the same; what is not taken is removed.  Sources that were taken, whole or ranges of them, are
+ * found by sta_writer_find_source.  Context: before any source is added.  Return: also what a charge returns.
+ */
 STA_MUSTCHECK int sta_writer_resume(struct sta_writer *writer, sta_source_test *is_same, void *context,
                                     struct sta_error *err);
 /** Numbers of files, for a part: the first of @count.  Context: any thread. */

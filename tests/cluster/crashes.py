@@ -13,7 +13,7 @@ from scene import QUERIES, Ranks, answers, plain
 QUIET = ["--compaction", "off"]
 ASKED = {"queries": QUERIES[:4], "views": ["summary"], "overlaps": []}
 FILES = 12
-HEAD = 72  # bytes of the journal's first record
+HEAD = 80  # bytes of the journal's first record
 ENVELOPE = 56  # bytes of the head of a record
 
 
@@ -25,15 +25,16 @@ def has_a_unit(journal):
 class Place:
     """a trace whose files change, and the store that ranks make of it"""
 
-    def __init__(self, folder, seed):
-        self.folder, self.random = folder, random.Random(seed)
-        self.variants = [0] * FILES
+    def __init__(self, folder, seed, files=FILES, options=(), **generated):
+        """@options: of ranks"""
+        self.folder, self.random, self.options = folder, random.Random(seed), options
+        self.variants = [0] * files
         self.trace_folder, self.store, self.fresh_stores = folder / "trace", folder / "store", 0
         folder.mkdir()
         self.trace_folder.mkdir()
         for variant in range(3):
-            generate(folder / f"variant-{variant}", events=40000, ranks=FILES, workers=1, hosts=2, output_files=FILES, seed=50 + variant)
-        for number in range(FILES):
+            generate(folder / f"variant-{variant}", events=40000, ranks=FILES, workers=1, hosts=2, output_files=files, seed=50 + variant, **generated)
+        for number in range(files):
             self.put(number, 0)
         with Daemon(self.store, [folder], QUIET) as daemon:
             self.trace = daemon.ingest(self.trace_folder)["id"]
@@ -46,12 +47,12 @@ class Place:
         shutil.copy(files[number], self.trace_folder / files[number].name)
 
     def change(self, share):
-        for number in range(FILES):
+        for number in range(len(self.variants)):
             if self.random.random() < share:
                 self.put(number, self.random.randrange(3))
 
     def change_all(self):
-        for number in range(FILES):
+        for number in range(len(self.variants)):
             self.put(number, (self.variants[number] + 1) % 3)
 
     def asked(self, daemon):
@@ -94,13 +95,11 @@ class Place:
         return Daemon(self.store, [self.folder], QUIET)
 
     def ranks(self, count=3):
-        return Ranks(count, self.store, [self.folder], QUIET)
+        return Ranks(count, self.store, [self.folder], [*QUIET, *self.options])
 
 
-def done_units_are_kept(checks, scene):
-    """ranks that die after others have read some units: the next start, of ranks or of one daemon, goes on from there; not with files that changed, nor with what a journal
-    lacks at its end"""
-    place = Place(scene.folder / "kept", 7)
+def kept(checks, place, unit, expected):
+    """ranks that die after others have read some units: whether the next start goes on from there"""
     for what, again in (("ranks", place.ranks), ("one daemon", place.single), ("changed", place.ranks), ("torn", place.single)):
         place.change_all()
         daemon = place.ranks()
@@ -116,13 +115,19 @@ def done_units_are_kept(checks, scene):
         log = len(daemon.log_path.read_text())
         with again() as daemon:
             got = place.finish(daemon)
-            went_on = re.findall(r'Goes on with an ingest that was interrupted.*"files":"(\d+)"', daemon.log_path.read_text()[log:])
+            went_on = re.findall(rf'Goes on with an ingest that was interrupted.*"{unit}":"(\d+)"', daemon.log_path.read_text()[log:])
         checks.check(got == place.fresh(), f"answers after an ingest was gone on with: {what}")
-        checks.equal(bool(went_on) and int(went_on[0]) > 0, what not in ("changed", "torn"), f"goes on where ranks were killed: {what}")
+        checks.equal(bool(went_on) and int(went_on[0]) > 0, what in expected, f"goes on where ranks were killed: {what}")
         whole = place.versions_files()
         place.single().stop()
         checks.equal(place.versions_files(), whole, f"files of the trace after another start: {what}")
         checks.equal(place.journals(), [], f"journals that are left: {what}")
+
+
+def done_units_are_kept(checks, scene):
+    """of files, by ranks and by one daemon; of ranges of a file by ranks; not when files changed, nor what a journal lacks at its end"""
+    kept(checks, Place(scene.folder / "kept", 7), "files", ("ranks", "one daemon"))
+    kept(checks, Place(scene.folder / "kept-ranges", 9, 1, ["--rank-range", "64KiB"], gzip="none"), "ranges", ("ranks",))
 
 
 def units_of_an_ended_daemon_are_kept(checks, scene):
@@ -177,16 +182,20 @@ def moment(checks, place, span, what):
 
 
 def killed_at_any_moment(checks, scene):
-    """kill -9 of rank 0, or of another, at random moments of ingests: --kills of them; as many as a minute has room for without it"""
-    place = Place(scene.folder / "any-moment", scene.options.seed)
-    with place.ranks() as daemon:
-        place.change(1)
-        began = time.monotonic()
-        place.published = place.finish(daemon)
-        span = time.monotonic() - began
+    """kill -9 of rank 0, or of another, at random moments of ingests, of files and of ranges of one by turns: --kills of them; as many as a minute has room for without it"""
+    seed = scene.options.seed
+    places = [Place(scene.folder / "any-moment", seed), Place(scene.folder / "any-moment-ranges", seed, 1, ["--rank-range", "256KiB"], gzip="none")]
+    spans = []
+    for place in places:
+        with place.ranks() as daemon:
+            place.change(1)
+            began = time.monotonic()
+            place.published = place.finish(daemon)
+            spans.append(time.monotonic() - began)
     began = time.monotonic()
     count = 0
     while count < scene.options.kills if scene.options.kills else time.monotonic() - began < 60:
+        which = count % 2
         count += 1
-        moment(checks, place, span, f"kill {count} of seed {scene.options.seed}")
+        moment(checks, places[which], spans[which], f"kill {count} of seed {seed}")
     print(f"   {count} kills", flush=True)

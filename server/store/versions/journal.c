@@ -17,6 +17,8 @@
 #include "common/memory.h"
 #include "store/format/segment.h"
 
+#define FORM 2 /* of the records; the first one had no ranges, and did not say so */
+
 static const char WHAT[] = "a record of the journal of an ingest";
 
 /* A journal as a crash left it, of which one record at a time is in memory. */
@@ -96,8 +98,9 @@ static bool read_head(struct journal *journal)
     struct sta_cursor in = cursor_of(&record);
     journal->last = sta_get_u64(&in);
     journal->base = sta_get_u64(&in);
+    const bool known = sta_get_u64(&in) == FORM;
     record_fini(journal, &record);
-    return !in.failed && in.at == in.end;
+    return known && !in.failed && in.at == in.end;
 }
 
 static void journal_close(struct journal *journal)
@@ -177,15 +180,37 @@ struct unit {
     struct sta_manifest manifest;
     struct sta_stored_source **sources;
     size_t source_count;
+    bool is_range; /* of its source this was read: */
+    struct sta_source_range range;
 };
+
+static void put_range(struct sta_buffer *out, const struct sta_source_range *range)
+{
+    sta_put_u64(out, range->begin);
+    sta_put_u64(out, range->end);
+    sta_put_u64(out, range->lines_before);
+    sta_put_u64(out, range->lines);
+}
+
+static struct sta_source_range get_range(struct sta_cursor *in)
+{
+    struct sta_source_range range = {.begin = sta_get_u64(in)};
+    range.end = sta_get_u64(in);
+    range.lines_before = sta_get_u64(in);
+    range.lines = sta_get_u64(in);
+    return range;
+}
 
 static int unit_get(struct unit *unit, struct sta_cursor report, struct sta_error *err)
 {
-    size_t sizes[2];
-    const char *contents[2];
+    size_t sizes[3];
+    const char *contents[3];
     *unit = (struct unit){.sources = NULL};
     for (size_t i = 0; i < STA_COUNT_OF(contents); i++)
         contents[i] = sta_get_block(&report, &sizes[i]);
+    unit->is_range = !report.failed && report.at != report.end;
+    if (unit->is_range)
+        unit->range = get_range(&report);
     if (report.failed)
         return sta_fail(err, STA_ECORRUPT, "the journal makes no sense");
     int status = sta_manifest_get(contents[0], sizes[0], &unit->manifest, err);
@@ -230,14 +255,14 @@ static bool counters_are_whole(const struct sta_writer *writer, uint32_t number)
 }
 
 /* Whether all files of the unit are as they were, its own and those that it was read from. */
-static bool unit_holds(const struct sta_writer *writer, const struct unit *unit, sta_source_test *is_same,
+static bool unit_holds(struct sta_writer *writer, const struct unit *unit, sta_source_test *is_same,
                        void *context)
 {
-    uint32_t number;
     bool holds = true;
     for (size_t i = 0; i < unit->source_count && holds; i++)
-        holds = !sta_writer_find_source(writer, unit->sources[i]->source.path, &number) &&
-                is_same(context, &unit->sources[i]->source);
+        holds =
+            sta_writer_lacks(writer, unit->sources[i]->source.path, unit->is_range ? &unit->range : NULL) &&
+            is_same(context, &unit->sources[i]->source, unit->is_range);
     for (size_t i = 0; i < unit->manifest.segment_count && holds; i++)
         holds = segment_is_whole(writer, &unit->manifest.segments[i]);
     for (size_t i = 0; i < unit->manifest.counters_count && holds; i++)
@@ -273,10 +298,12 @@ static int take_unit(struct sta_writer *writer, const struct unit *unit, struct 
                      struct sta_error *err)
 {
     const uint32_t next = writer->next_source;
+    uint32_t number;
     for (size_t i = 0; i < unit->source_count; i++)
-        sta_part_add_source(writer, unit->sources[i]->source.path, unit->sources[i]->id);
+        if (!sta_writer_find_source(writer, unit->sources[i]->source.path, &number))
+            sta_part_add_source(writer, unit->sources[i]->source.path, unit->sources[i]->id);
     writer->next_source = next;
-    return sta_writer_adopt_report(writer, report, false, err);
+    return sta_writer_adopt_report(writer, report, unit->is_range ? &unit->range : NULL, err);
 }
 
 static int replay(struct sta_writer *writer, struct sta_cursor *record, sta_source_test *is_same,
@@ -363,6 +390,7 @@ static int create(struct sta_writer *writer, struct sta_error *err)
     sta_writer_adopt_file(writer, STA_FILE_JOURNAL, number);
     sta_put_u64(&head, writer->last_version);
     sta_put_u64(&head, writer->base_version);
+    sta_put_u64(&head, FORM);
     status = append(writer, &head, err);
     sta_buffer_fini(&head);
     return status;
@@ -384,7 +412,8 @@ int sta_writer_begin_journal(struct sta_writer *writer, struct sta_error *err)
     return writer->journal != NULL ? go_on(writer, err) : create(writer, err);
 }
 
-int sta_journal_append(struct sta_writer *writer, const void *report, size_t size, struct sta_error *err)
+int sta_journal_append(struct sta_writer *writer, const void *report, size_t size,
+                       const struct sta_source_range *range, struct sta_error *err)
 {
     struct sta_buffer content = {0}, texts = {0};
     if (writer->journal_fd < 0)
@@ -393,6 +422,8 @@ int sta_journal_append(struct sta_writer *writer, const void *report, size_t siz
     content.failed = texts.failed;
     sta_put_block(&content, texts.data, texts.size);
     sta_put(&content, report, size);
+    if (range != NULL)
+        put_range(&content, range);
     int status = append(writer, &content, err);
     sta_buffer_fini(&texts);
     sta_buffer_fini(&content);

@@ -8,9 +8,10 @@
 /** Whether the folder has a journal of a writer that went on from @last, the published version (0: none).
  * Adds its files to those that @manifest names, so that they are not cleaned. */
 void sta_journal_name_files(const char *folder, uint64_t last, struct sta_manifest *manifest);
-/** Appends what a part has given.  Nothing without a journal. */
+/** Appends what a part has given.  Nothing without a journal.  @range: that was read of its source; NULL: its
+ * sources were read whole. */
 STA_MUSTCHECK int sta_journal_append(struct sta_writer *writer, const void *report, size_t size,
-                                     struct sta_error *err);
+                                     const struct sta_source_range *range, struct sta_error *err);
 
 /* How much of the tables the records have, so that each has what is new since the one before. */
 struct sta_tables_marks {

@@ -131,23 +131,67 @@ static int join_source(struct sta_source *source, const struct sta_source *range
     return STA_OK;
 }
 
+static void note_range(struct sta_writer *writer, uint32_t source, const struct sta_source_range *range)
+{
+    pthread_mutex_lock(&writer->lock);
+    STA_GROW(writer->ranges, writer->range_capacity, writer->range_count + 1);
+    writer->ranges[writer->range_count++] = (struct sta_read_range){source, *range};
+    pthread_mutex_unlock(&writer->lock);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct sta_source_range *x = a, *y = b;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+size_t sta_writer_ranges(struct sta_writer *writer, uint32_t number, struct sta_source_range **ranges)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&writer->lock);
+    *ranges = sta_alloc_array(writer->range_count, sizeof **ranges);
+    for (size_t i = 0; i < writer->range_count; i++)
+        if (writer->ranges[i].source == number)
+            (*ranges)[count++] = writer->ranges[i].range;
+    pthread_mutex_unlock(&writer->lock);
+    if (count > 0)
+        qsort(*ranges, count, sizeof **ranges, by_begin);
+    return count;
+}
+
+bool sta_writer_lacks(struct sta_writer *writer, const char *path, const struct sta_source_range *range)
+{
+    uint32_t number;
+    struct sta_source_range *read;
+    if (!sta_writer_find_source(writer, path, &number))
+        return true;
+    const size_t count = sta_writer_ranges(writer, number, &read);
+    bool lacks = range != NULL && count > 0;
+    for (size_t i = 0; i < count && lacks; i++)
+        lacks = range->end <= read[i].begin || range->begin >= read[i].end;
+    free(read);
+    return lacks;
+}
+
 /* What became of the lines of a source. */
-static int adopt_source(struct sta_writer *writer, const struct sta_stored_source *from, bool range,
-                        struct sta_error *err)
+static int adopt_source(struct sta_writer *writer, const struct sta_stored_source *from,
+                        const struct sta_source_range *range, struct sta_error *err)
 {
     uint32_t number;
     if (!sta_writer_find_source(writer, from->source.path, &number))
         return STA_OK;
     struct sta_source *source = sta_writer_source(writer, number);
-    if (range)
+    if (range != NULL) {
+        note_range(writer, number, range);
         return join_source(source, &from->source, err);
+    }
     sta_source_fini(source);
     sta_source_copy(source, &from->source);
     return STA_OK;
 }
 
-static int adopt_sources(struct sta_writer *writer, const char *bytes, size_t size, bool range,
-                         struct sta_error *err)
+static int adopt_sources(struct sta_writer *writer, const char *bytes, size_t size,
+                         const struct sta_source_range *range, struct sta_error *err)
 {
     struct sta_stored_source **sources;
     size_t count;
@@ -192,8 +236,8 @@ static int adopt_tables(struct sta_writer *writer, const char *bytes, size_t siz
     return sta_tables_failure(writer->tables, err);
 }
 
-int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report, bool range,
-                            struct sta_error *err)
+int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report,
+                            const struct sta_source_range *range, struct sta_error *err)
 {
     struct sta_manifest manifest;
     size_t sizes[3];
@@ -211,14 +255,11 @@ int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report
     return status == STA_OK ? adopt_tables(writer, contents[2], sizes[2], err) : status;
 }
 
-int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
+int sta_writer_adopt(struct sta_writer *writer, struct sta_cursor *report,
+                     const struct sta_source_range *range, struct sta_error *err)
 {
     const unsigned char *begin = report->at;
-    int status = sta_writer_adopt_report(writer, report, false, err);
-    return status == STA_OK ? sta_journal_append(writer, begin, (size_t)(report->at - begin), err) : status;
-}
-
-int sta_writer_adopt_range(struct sta_writer *writer, struct sta_cursor *report, struct sta_error *err)
-{
-    return sta_writer_adopt_report(writer, report, true, err);
+    int status = sta_writer_adopt_report(writer, report, range, err);
+    return status == STA_OK ? sta_journal_append(writer, begin, (size_t)(report->at - begin), range, err)
+                            : status;
 }

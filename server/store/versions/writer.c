@@ -172,8 +172,7 @@ static int claim(struct sta_store *store, const char *trace, struct sta_known_tr
     return status;
 }
 
-/* What the trace's folder says to who writes on.  A damaged manifest is as good as none here: the new version
- * replaces all. */
+/* What the folder says to who writes on; a damaged manifest is as good as none: all of it is replaced. */
 static int read_folder(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_manifest last;
@@ -471,6 +470,7 @@ void sta_writer_end(struct sta_writer *writer)
         close(writer->journal_fd);
     free(writer->journal);
     free(writer->journal_marks);
+    free(writer->ranges);
     sta_stored_sources_free(writer->sources, writer->source_count);
     sta_dictionary_destroy(writer->paths);
     sta_account_release(writer->account, writer->path_capacity * sizeof *writer->number_of_path);

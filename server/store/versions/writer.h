@@ -29,6 +29,12 @@ struct sta_made_file {
     int fd; /* open until it is synced, then -1 */
 };
 
+/* A range of a source that was adopted. */
+struct sta_read_range {
+    uint32_t source; /* number */
+    struct sta_source_range range;
+};
+
 struct sta_tables_marks;
 
 struct sta_writer {
@@ -53,6 +59,8 @@ struct sta_writer {
     uint32_t *number_of_path;     /* by code of the path; STA_NO_CODE: it is dropped */
     size_t path_capacity;
     uint32_t next_source, next_file;
+    struct sta_read_range *ranges;
+    size_t range_count, range_capacity;
     struct sta_manifest manifest; /* of the version to be */
     size_t segment_capacity, counters_capacity;
     struct sta_made_file *made; /* files that are new */
@@ -84,9 +92,12 @@ STA_MUSTCHECK int sta_writer_put_segment(struct sta_writer *writer, const struct
 void sta_writer_name_segment(struct sta_writer *writer, struct sta_manifest_segment segment);
 /** A file that another process has written and synced: it goes if this version is not published. */
 void sta_writer_adopt_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t number);
-/** As sta_writer_adopt, and nothing comes into the journal.  @range: a source of it was read in part. */
-STA_MUSTCHECK int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report, bool range,
-                                          struct sta_error *err);
+/** As sta_writer_adopt, and nothing comes into the journal.  @range: that was read of its source; NULL: all.
+ */
+STA_MUSTCHECK int sta_writer_adopt_report(struct sta_writer *writer, struct sta_cursor *report,
+                                          const struct sta_source_range *range, struct sta_error *err);
+/** Whether a part of a source is still to be read.  @range: NULL: all of it. */
+bool sta_writer_lacks(struct sta_writer *writer, const char *path, const struct sta_source_range *range);
 /** Names a file of the version to be; free() the path. */
 char *sta_writer_new_file(struct sta_writer *writer, enum sta_file_kind kind, uint32_t *number);
 /** Takes over a file that was created, which is synced before the version is published, or removed if all

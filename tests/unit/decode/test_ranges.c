@@ -69,7 +69,8 @@ static struct sta_file_ranges find_ranges(uint64_t bytes)
 {
     struct sta_file_ranges ranges;
     struct sta_error err = STA_ERROR_INIT;
-    cr_assert_eq(sta_file_ranges_find(&ranges, whole_disk(), path, bytes, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_file_ranges_find(&ranges, whole_disk(), path, bytes, NULL, 0, &err), STA_OK, "%s",
+                 err.text);
     return ranges;
 }
 

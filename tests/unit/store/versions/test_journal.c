@@ -21,7 +21,7 @@ static int keep_codes(void *context, struct sta_batch *batch, struct sta_error *
 }
 
 /* *context: path of a source that is not what it was; NULL: none. */
-static bool is_same(void *context, const struct sta_source *source)
+static bool is_same(void *context, const struct sta_source *source, bool range)
 {
     const char *changed = *(const char **)context;
     return changed == NULL || strcmp(source->path, changed) != 0;
@@ -52,7 +52,7 @@ static void write_part(const struct scratch_store *scratch, const struct sample 
     cr_assert_eq(sta_part_end(part, &report, &err), STA_OK, "%s", err.text);
     const unsigned char *bytes = (const unsigned char *)report.data;
     struct sta_cursor in = {.at = bytes, .end = bytes + report.size};
-    cr_assert_eq(sta_writer_adopt(writer, &in, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(sta_writer_adopt(writer, &in, NULL, &err), STA_OK, "%s", err.text);
     sta_buffer_fini(&report);
     sta_tables_destroy(tables);
     sta_store_close(attached);

@@ -88,7 +88,7 @@ static int adopt(struct fixture *fixture, const struct sta_buffer *report, size_
 {
     const unsigned char *bytes = (const unsigned char *)report->data;
     struct sta_cursor in = {.at = bytes, .end = bytes + size};
-    return sta_writer_adopt(fixture->writer, &in, err);
+    return sta_writer_adopt(fixture->writer, &in, NULL, err);
 }
 
 Test(store_parts, one_version_has_the_rows_of_all)
