@@ -82,6 +82,27 @@ void sta_source_copy(struct sta_source *to, const struct sta_source *from)
     sta_line_notes_merge(&to->repaired, &from->repaired);
 }
 
+void sta_source_range_put(struct sta_buffer *out, const struct sta_source_range *range)
+{
+    sta_put_u64(out, range->begin);
+    sta_put_u64(out, range->end);
+    sta_put_u64(out, range->lines_before);
+    sta_put_u64(out, range->lines);
+    sta_put_u64(out, range->text_before);
+    sta_put_u64(out, range->text);
+}
+
+struct sta_source_range sta_source_range_get(struct sta_cursor *in)
+{
+    struct sta_source_range range = {.begin = sta_get_u64(in)};
+    range.end = sta_get_u64(in);
+    range.lines_before = sta_get_u64(in);
+    range.lines = sta_get_u64(in);
+    range.text_before = sta_get_u64(in);
+    range.text = sta_get_u64(in);
+    return range;
+}
+
 /* What is said of the end of the file is what its last range says. */
 static void take_end(struct sta_source *whole, const struct sta_source *range)
 {

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#include "common/buffer.h"
+
 /* X(name): sums over sources; lines = events + metadata + counters + other + framing + blank + malformed.
  * repaired lines are also counted where they belong.  unstored_args: values whose key came past
  * STA_ARGS_KEYS_LIMIT, or that are nested deeper than 512.  physical_lines: as the file has them, where glued
@@ -90,7 +92,10 @@ struct sta_source {
 struct sta_source_range {
     uint64_t begin, end;          /* bytes on disk */
     uint64_t lines_before, lines; /* that end before it, and in it */
+    uint64_t text_before, text;   /* bytes, decompressed */
 };
+void sta_source_range_put(struct sta_buffer *out, const struct sta_source_range *range);
+struct sta_source_range sta_source_range_get(struct sta_cursor *in);
 
 void sta_source_fini(struct sta_source *source);
 void sta_source_copy(struct sta_source *to, const struct sta_source *from);

@@ -132,7 +132,7 @@ static void add_sources(struct sta_writer *writer, const struct sta_ingest_plan 
                                             .source = sta_writer_source(writer, numbers[i]),
                                             .resume = item->resume,
                                             .known = item->known,
-                                            .end = item->end};
+                                            .range = {.end = item->end}};
     }
     for (size_t i = 0; i < plan->record_count; i++) {
         const struct sta_plan_record *record = &plan->records[i];

@@ -88,7 +88,7 @@
     X(COUNT, rank_stripe, "8",                                                                               \
       "of a daemon of several MPI ranks: row groups next to each other that one rank works on")              \
     X(SIZE, rank_range, "4MiB",                                                                              \
-      "of the same: least bytes of a range of a plain file, where ranks read several of one file")           \
+      "of the same: least bytes of a range of a file, where ranks read several of one file")                 \
     X(SECONDS, rank_silence, "300",                                                                          \
       "of the same: seconds without a word from a rank after which the job is ended; after a fifth of it "   \
       "/healthz answers 503")

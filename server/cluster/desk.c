@@ -1,6 +1,6 @@
 /* Rank 0: an ingest whose files all ranks read.
  *
- * DESIGN.  Files, and ranges of large plain ones, are dealt as units (units.h); a rank that has read one asks
+ * DESIGN.  Files, and ranges of large ones, are dealt as units (units.h); a rank that has read one asks
  * for the next, rank 0 too, by messages to itself.  One thread, the desk, answers them: units, codes, and
  * what a unit gave, which becomes part of the version that the writer publishes, and of its journal.  Files
  * that go on where they ended before are rank 0's own, and read by the writer itself. */
@@ -74,9 +74,7 @@ static void put_file(const struct sta_desk *desk, size_t file, const struct sta_
     sta_put_block(out, given->source->path, strlen(given->source->path) + 1);
     sta_put_u32(out, sta_writer_source_id(reading->writer, reading->numbers[file]));
     sta_put_u32(out, given->known);
-    sta_put_u64(out, unit->range.begin);
-    sta_put_u64(out, unit->range.end);
-    sta_put_u64(out, unit->lines_before);
+    sta_source_range_put(out, &unit->range);
 }
 
 static void deal(struct sta_desk *desk, unsigned rank)
@@ -88,6 +86,7 @@ static void deal(struct sta_desk *desk, unsigned rank)
     const uint32_t numbers = (uint32_t)STA_MIN(NUMBERS_LEAST + unit.bytes / NUMBERS_BYTES, UINT32_MAX / 64);
     sta_buffer_init(&bytes);
     sta_put_u32(&bytes, unit.kind);
+    sta_put_u32(&bytes, unit.search);
     sta_put_u32(&bytes, unit.file_count > 0 ? sta_writer_take_files(desk->reading->writer, numbers) : 0);
     sta_put_u32(&bytes, numbers);
     sta_put_varint(&bytes, unit.file_count);
@@ -108,7 +107,8 @@ static void deal_to_waiting(struct sta_desk *desk)
 static void take_count(struct sta_desk *desk, const struct sta_message *message)
 {
     struct sta_cursor in = sta_message_cursor(message);
-    sta_units_counted(desk->units, &desk->dealt[message->rank], sta_get_u64(&in));
+    const struct sta_source_range range = sta_source_range_get(&in);
+    sta_units_counted(desk->units, &desk->dealt[message->rank], &range);
     deal_to_waiting(desk);
 }
 
@@ -138,10 +138,7 @@ static void take_unit(struct sta_desk *desk, const struct sta_message *message)
     const bool range = sta_get_u32(&report) == STA_UNIT_RANGE;
     const uint64_t bytes = sta_get_u64(&report), json_bytes = sta_get_u64(&report);
     const uint64_t lines = sta_get_u64(&report), events = sta_get_u64(&report);
-    struct sta_source_range read = {.begin = sta_get_u64(&report)};
-    read.end = sta_get_u64(&report);
-    read.lines_before = sta_get_u64(&report);
-    read.lines = sta_get_u64(&report) - read.lines_before;
+    const struct sta_source_range read = sta_source_range_get(&report);
     int status = sta_writer_adopt(desk->reading->writer, &report, range ? &read : NULL, &err);
     if (status != STA_OK)
         fail(desk, &err);

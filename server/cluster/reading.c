@@ -28,6 +28,7 @@ struct sta_reading {
 struct unit {
     struct sta_reading *reading;
     uint32_t kind, first_file, files_allowed;
+    bool search;
     struct sta_decode_file *files;
     uint32_t *numbers;
     size_t count;
@@ -176,9 +177,7 @@ static int get_files(struct unit *unit, struct sta_cursor *in, struct sta_error 
         const char *inside = get_text(in);
         const uint32_t id = sta_get_u32(in);
         file->known = sta_get_u32(in) != 0;
-        file->begin = sta_get_u64(in);
-        file->end = sta_get_u64(in);
-        file->lines_before = sta_get_u64(in);
+        file->range = sta_source_range_get(in);
         if (in->failed)
             return fail_dealt(err);
         if (unit->part == NULL)
@@ -209,17 +208,16 @@ static int decode(struct unit *unit, struct sta_error *err)
 
 static void put_counts(struct unit *unit)
 {
-    const struct sta_decode_file *range = unit->files;
+    struct sta_source_range range = unit->files->range;
     struct sta_decode_progress *progress = &unit->reading->progress;
     sta_put_u32(&unit->done, unit->kind);
     sta_put_u64(&unit->done, atomic_exchange(&progress->bytes, 0));
     sta_put_u64(&unit->done, atomic_exchange(&progress->json_bytes, 0));
     sta_put_u64(&unit->done, atomic_exchange(&progress->lines, 0));
     sta_put_u64(&unit->done, atomic_exchange(&progress->events, 0));
-    sta_put_u64(&unit->done, range->begin);
-    sta_put_u64(&unit->done, range->end);
-    sta_put_u64(&unit->done, range->lines_before);
-    sta_put_u64(&unit->done, range->source->counts.physical_lines);
+    range.lines = unit->files->source->counts.physical_lines - range.lines_before;
+    range.text = unit->files->source->counts.json_bytes - range.text_before;
+    sta_source_range_put(&unit->done, &range);
 }
 
 static int read_files(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
@@ -294,22 +292,18 @@ static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error 
     return status;
 }
 
-/* How many lines a range has. */
-static int count_lines(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
+/* What is in a range. */
+static int count(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
 {
     struct sta_reading *reading = unit->reading;
-    struct sta_buffer bytes;
-    uint64_t lines = 0;
+    struct sta_source_range *range = &unit->files->range;
     int status = get_files(unit, in, err);
     if (status == STA_OK)
-        status = sta_file_range_count_lines(reading->cluster->options.roots, unit->files[0].file,
-                                            (struct sta_file_range){unit->files[0].begin, unit->files[0].end},
-                                            &reading->progress.cancel, &lines, err);
-    sta_buffer_init(&bytes);
-    sta_put_u64(&bytes, lines);
+        status = sta_file_range_count(reading->cluster->options.roots, unit->files->file, unit->search,
+                                      &reading->progress.cancel, range, err);
+    sta_source_range_put(&unit->done, range);
     if (status == STA_OK)
-        status = tell(reading, STA_MESSAGE_COUNTED, &bytes, err);
-    sta_buffer_fini(&bytes);
+        status = tell(reading, STA_MESSAGE_COUNTED, &unit->done, err);
     free_unit(unit);
     return status;
 }
@@ -327,6 +321,7 @@ static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_er
     struct unit *unit = sta_alloc(sizeof *unit);
     unit->reading = reading;
     unit->kind = sta_get_u32(&in);
+    unit->search = sta_get_u32(&in) != 0;
     unit->first_file = sta_get_u32(&in);
     unit->files_allowed = sta_get_u32(&in);
     unit->count = sta_get_varint(&in);
@@ -336,7 +331,7 @@ static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_er
     if (*more) {
         unit->files = sta_alloc_array(unit->count, sizeof *unit->files);
         unit->numbers = sta_alloc_array(unit->count, sizeof *unit->numbers);
-        status = unit->kind == STA_UNIT_COUNT ? count_lines(unit, &in, err) : read_unit(unit, &in, err);
+        status = unit->kind == STA_UNIT_COUNT ? count(unit, &in, err) : read_unit(unit, &in, err);
     } else {
         free(unit);
     }

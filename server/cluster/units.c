@@ -7,16 +7,12 @@
 
 #define UNITS_PER_RANK 8
 #define MOST_RANGE (UINT64_C(256) << 20)
-#define NOT_COUNTED UINT64_MAX
 
-/* A large plain file. */
+/* A large file. */
 struct cut_file {
     size_t file;
     struct sta_file_ranges ranges;
-    uint64_t *lines; /* by range: that end in it; of those before `known`: up to its end */
-    size_t dealt;    /* ranges that were dealt to be counted */
-    size_t taken;    /* likewise, to be read */
-    size_t known;    /* ranges of which it is known how many lines end before them */
+    size_t taken; /* ranges that were dealt to be read, or were read before */
 };
 
 /* A whole file, or a range of one. */
@@ -45,7 +41,7 @@ struct sta_units {
 
 bool sta_units_leave_out(const struct sta_decode_file *file)
 {
-    return file->resume || file->end != 0;
+    return file->resume || file->range.end != 0;
 }
 
 /* ---- what there is */
@@ -62,29 +58,16 @@ static void take_bytes(struct sta_units *units, uint64_t bytes)
     units->left -= STA_MIN(units->left, bytes);
 }
 
-/* As far as it is known how many lines end. */
-static void sum_lines(struct cut_file *cut)
+static void add_ranges(struct sta_units *units, struct cut_file *cut)
 {
-    for (; cut->known < cut->ranges.count && cut->lines[cut->known - 1] != NOT_COUNTED; cut->known++)
-        cut->lines[cut->known - 1] += cut->known > 1 ? cut->lines[cut->known - 2] : 0;
-}
-
-static void add_ranges(struct sta_units *units, struct cut_file *cut, const struct sta_source_range *done,
-                       size_t done_count)
-{
-    const size_t count = cut->ranges.count;
-    cut->lines = sta_alloc_array(count, sizeof *cut->lines);
-    cut->known = 1;
-    cut->taken = done_count;
-    for (size_t i = 0, d = 0; i < count; i++) {
-        const bool is_done = d < done_count && cut->ranges.items[i].begin == done[d].begin;
-        cut->lines[i] = is_done ? done[d++].lines : NOT_COUNTED;
-        if (is_done)
-            take_bytes(units, cut->ranges.items[i].end - cut->ranges.items[i].begin);
+    for (size_t i = 0; i < cut->ranges.count; i++) {
+        const struct sta_file_range *item = &cut->ranges.items[i];
+        cut->taken += item->done;
+        if (item->done)
+            take_bytes(units, item->range.end - item->range.begin);
         else
             add_piece(units, (struct piece){cut->file, units->range_bytes, cut, i, false});
     }
-    sum_lines(cut);
 }
 
 /* A file past the limit of JSON is cut there by whoever reads all of it; and one that is taken as it comes,
@@ -95,6 +78,13 @@ static bool may_be_cut(const struct sta_units *units, size_t file)
     const uint64_t bytes = units->reading->bytes[file];
     return !request->accept_rewritten && bytes / units->range_bytes > 1 &&
            (request->json_limit == 0 || bytes <= request->json_limit);
+}
+
+/* A range of a gzip file is inflated twice: not where files are many. */
+static bool is_worth_it(const struct sta_units *units, size_t file, const struct sta_file_ranges *ranges)
+{
+    return ranges->count > 1 &&
+           (!ranges->members || units->reading->bytes[file] >= units->left / (2 * units->ranks));
 }
 
 /* A file that cannot be cut is whole: who reads it says what is wrong with it. */
@@ -108,12 +98,12 @@ static void add_file(struct sta_units *units, size_t file)
     if ((may_be_cut(units, file) || done_count > 0) &&
         sta_file_ranges_find(&cut->ranges, request->roots, request->files[file].file, units->range_bytes,
                              done, done_count, &ignored) == STA_OK &&
-        cut->ranges.count > 1) {
+        (done_count > 0 || is_worth_it(units, file, &cut->ranges))) {
         cut->file = file;
         units->cut_count++;
         units->outdated |=
             done_count > 0 && cut->ranges.found.mtime_ns != request->files[file].source->mtime_ns;
-        add_ranges(units, cut, done, done_count);
+        add_ranges(units, cut);
     } else {
         units->outdated |= done_count > 0;
         sta_file_ranges_fini(&cut->ranges);
@@ -162,10 +152,8 @@ struct sta_units *sta_units_create(const struct sta_shared_reading *reading, uns
 
 void sta_units_destroy(struct sta_units *units)
 {
-    for (size_t i = 0; i < units->cut_count; i++) {
+    for (size_t i = 0; i < units->cut_count; i++)
         sta_file_ranges_fini(&units->cuts[i].ranges);
-        free(units->cuts[i].lines);
-    }
     free(units->cuts);
     free(units->pieces);
     free(units->files);
@@ -174,29 +162,28 @@ void sta_units_destroy(struct sta_units *units)
 
 /* ---- dealing */
 
-/* Some ranges before they are read, so that their bytes still are in the memory of the system then.  Of the
- * last one of a file nobody wants to know how many lines it has. */
+/* Some ranges before they are read, so that their bytes still are in the memory of the system then. */
 static bool next_to_count(struct sta_units *units, struct sta_unit *unit)
 {
-    struct cut_file *cut = units->cuts;
-    const struct cut_file *end = cut + units->cut_count;
-    for (; cut < end; cut++) {
-        while (cut->dealt + 1 < cut->ranges.count && cut->lines[cut->dealt] != NOT_COUNTED)
-            cut->dealt++;
-        if (cut->dealt + 1 < cut->ranges.count)
-            break;
+    for (struct cut_file *cut = units->cuts; cut < units->cuts + units->cut_count; cut++) {
+        const size_t number = sta_file_ranges_to_count(&cut->ranges);
+        if (number == cut->ranges.count)
+            continue;
+        struct sta_file_range *item = &cut->ranges.items[number];
+        if (number >= cut->taken + units->ahead)
+            return false;
+        item->state = STA_RANGE_BEING_COUNTED;
+        *unit = (struct sta_unit){
+            STA_UNIT_COUNT, item->range.end - item->range.begin, &cut->file, 1, number, item->range,
+            item->search};
+        return true;
     }
-    if (cut == end || cut->dealt >= cut->taken + units->ahead)
-        return false;
-    const struct sta_file_range range = cut->ranges.items[cut->dealt];
-    *unit = (struct sta_unit){STA_UNIT_COUNT, range.end - range.begin, &cut->file, 1, cut->dealt, range, 0};
-    cut->dealt++;
-    return true;
+    return false;
 }
 
 static bool is_ready(const struct piece *piece)
 {
-    return !piece->dealt && (piece->cut == NULL || piece->number < piece->cut->known);
+    return !piece->dealt && (piece->cut == NULL || piece->number < piece->cut->ranges.known);
 }
 
 /* Small files come together. */
@@ -219,13 +206,12 @@ static struct sta_unit take_files(struct sta_units *units, size_t first)
 static struct sta_unit take_range(struct sta_units *units, struct piece *piece)
 {
     struct cut_file *cut = piece->cut;
-    const struct sta_file_range range = cut->ranges.items[piece->number];
+    const struct sta_source_range range = cut->ranges.items[piece->number].range;
     piece->dealt = true;
     take_bytes(units, range.end - range.begin);
     cut->taken++;
-    const uint64_t before = piece->number > 0 ? cut->lines[piece->number - 1] : 0;
     return (struct sta_unit){STA_UNIT_RANGE, range.end - range.begin, &cut->file, 1, piece->number, range,
-                             before};
+                             false};
 }
 
 struct sta_unit sta_units_next(struct sta_units *units)
@@ -235,27 +221,41 @@ struct sta_unit sta_units_next(struct sta_units *units)
         return unit;
     while (units->first < units->count && units->pieces[units->first].dealt)
         units->first++;
-    for (size_t i = units->first; i < units->count; i++)
-        if (is_ready(&units->pieces[i]))
-            return units->pieces[i].cut != NULL ? take_range(units, &units->pieces[i]) : take_files(units, i);
+    for (size_t i = units->first; i < units->count; i++) {
+        if (!is_ready(&units->pieces[i]))
+            continue;
+        unit = units->pieces[i].cut != NULL ? take_range(units, &units->pieces[i]) : take_files(units, i);
+        if (unit.kind == STA_UNIT_FILES || unit.bytes > 0) /* behind damage nothing is left to be read */
+            return unit;
+    }
+    while (units->first < units->count && units->pieces[units->first].dealt)
+        units->first++;
     return (struct sta_unit){.kind = units->first < units->count ? STA_UNIT_WAIT : STA_UNIT_NONE};
 }
 
-void sta_units_counted(struct sta_units *units, const struct sta_unit *unit, uint64_t lines)
+void sta_units_counted(struct sta_units *units, const struct sta_unit *unit,
+                       const struct sta_source_range *range)
 {
     struct cut_file *cut = units->cuts;
     while (cut->file != *unit->files)
         cut++;
-    cut->lines[unit->number] = lines;
-    sum_lines(cut);
+    sta_file_ranges_counted(&cut->ranges, unit->number, range);
+}
+
+/* A gzip file of more JSON than the limit is cut there by whoever reads all of it. */
+static bool is_as_it_was(const struct sta_decode_request *request, const struct sta_file_ranges *ranges)
+{
+    const uint64_t text = ranges->items[ranges->count - 1].range.text_before;
+    return !ranges->outdated && (request->json_limit == 0 || text <= request->json_limit);
 }
 
 int sta_units_check(const struct sta_units *units, struct sta_error *err)
 {
     const struct sta_decode_request *request = units->reading->request;
-    int status = units->outdated
-                     ? sta_fail(err, STA_EOUTDATED, "a file of which ranges were read has changed")
-                     : STA_OK;
+    bool outdated = units->outdated;
+    for (size_t i = 0; i < units->cut_count; i++)
+        outdated |= !is_as_it_was(request, &units->cuts[i].ranges);
+    int status = outdated ? sta_fail(err, STA_EOUTDATED, "a file cannot be read in ranges") : STA_OK;
     for (size_t i = 0; i < units->cut_count && status == STA_OK; i++)
         status = sta_file_ranges_check(&units->cuts[i].ranges, request->roots,
                                        request->files[units->cuts[i].file].file, err);

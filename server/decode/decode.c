@@ -70,14 +70,14 @@ static int open_file(struct decode_run *run, struct source_run *source, struct s
     int status = sta_roots_open(run->request->roots, file->file, O_RDONLY | O_NOCTTY | O_NONBLOCK, NULL,
                                 &source->fd, err);
     if (status == STA_OK)
-        status = sta_file_identify(source->fd, file->file, file->end, &source->identity, err);
+        status = sta_file_identify(source->fd, file->file, file->range.end, &source->identity, err);
     if (status == STA_OK && file->resume)
         status = sta_source_check_beginning(file->source, source->fd, file->file, err);
     if (status == STA_OK)
         status = sta_source_open(source->fd, file->file, run->format->framing == STA_FRAMING_LINES,
                                  file->resume ? file->source : NULL, bytes, &source->gzip, err);
-    if (status == STA_OK && file->begin > 0) {
-        status = sta_source_begin_at(*bytes, source->fd, source->gzip, file->begin, file->file, err);
+    if (status == STA_OK && file->range.begin > 0) {
+        status = sta_source_begin_at(*bytes, source->fd, file->range.begin, file->file, err);
         if (status != STA_OK)
             (*bytes)->close(*bytes);
     }
@@ -126,9 +126,9 @@ static void open_source(struct decode_run *run, struct source_run *source)
     set_reason(ledger, STA_SOURCE_COMPLETE, NULL);
     source->added = bytes->consumed;
     sta_chunker_init(&source->chunker, bytes,
-                     (resume ? ledger->counts.physical_lines : source->file->lines_before) + 1,
-                     resume ? ledger->counts.json_bytes : source->file->begin, run->request->json_limit,
-                     &run->request->progress->cancel);
+                     (resume ? ledger->counts.physical_lines : source->file->range.lines_before) + 1,
+                     resume ? ledger->counts.json_bytes : source->file->range.text_before,
+                     run->request->json_limit, &run->request->progress->cancel);
     source->chunker.framing = run->format->framing;
     source->chunker.account = run->request->account;
 }

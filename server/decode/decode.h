@@ -117,9 +117,8 @@ struct sta_decode_file {
     bool resume; /* read only what was not read then; counts, lines and notes go on from there */
     bool skip;   /* nothing of it: another process reads it */
     bool known;  /* it gave events before: when it cannot be read now the run fails, instead of losing them */
-    uint64_t end;          /* bytes of the file on disk to read up to, when it has more; 0: all */
-    uint64_t begin;        /* of a plain file: the byte to begin at, which begins a line; 0: its first */
-    uint64_t lines_before; /* that end before that byte */
+    struct sta_source_range range; /* what to read of the file's bytes: a line begins at the first, and a
+                                      member of a gzip file; end 0: to its end */
 };
 
 /* Live figures, for progress; read them at any time from any thread. */
@@ -191,7 +190,7 @@ void sta_memory_decoder_run(struct sta_memory_decoder *decoder, const char *text
 
 #include "decode/growth.h"
 
-/* ---- ranges of large plain files */
+/* ---- ranges of large files */
 
 #include "decode/ranges.h"
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "decode/bytes.h"
 #include "decode/source.h"
 
 #define INPUT_BYTES (256u << 10)
@@ -218,6 +219,25 @@ static enum sta_bytes_state gzip_read(struct sta_byte_source *base, char *out, s
             state = inflate_some(source, &window);
     }
     *got = capacity - window.out_size;
+    return state;
+}
+
+enum sta_bytes_state sta_gzip_source_pass(struct sta_byte_source *base, char *scratch, size_t capacity,
+                                          const _Atomic bool *cancel, struct sta_gzip_member *member)
+{
+    struct gzip_source *source = (struct gzip_source *)base;
+    enum sta_bytes_state state = refill(source) ? begin_member(source) : STA_BYTES_CUT;
+    *member = (struct sta_gzip_member){.begin = position(source)};
+    while (state == STA_BYTES_OK && source->inside) {
+        struct window window = {.out = (unsigned char *)scratch, .out_size = capacity};
+        state = refill(source) ? inflate_some(source, &window) : STA_BYTES_CUT;
+        member->lines += sta_byte_kernels()->count_newlines(scratch, capacity - window.out_size);
+        member->text += capacity - window.out_size;
+        if (cancel != NULL && atomic_load(cancel))
+            state = STA_BYTES_CUT;
+    }
+    member->end = position(source);
+    member->ends_line = member->text > 0 && source->ends_line;
     return state;
 }
 

@@ -114,11 +114,9 @@ int sta_source_open(int fd, const char *path, bool text, const struct sta_source
     return STA_OK;
 }
 
-int sta_source_begin_at(struct sta_byte_source *source, int fd, bool gzip, uint64_t byte, const char *path,
+int sta_source_begin_at(struct sta_byte_source *source, int fd, uint64_t byte, const char *path,
                         struct sta_error *err)
 {
-    if (gzip)
-        return sta_fail(err, STA_EOUTDATED, "%s was no gzip file before", path);
     if (lseek(fd, (off_t)byte, SEEK_SET) < 0)
         return sta_fail_file(err, errno, "cannot go to byte %llu of %s", (unsigned long long)byte, path);
     source->consumed = byte;

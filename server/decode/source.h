@@ -5,6 +5,7 @@
 #ifndef STA_DECODE_SOURCE_H
 #define STA_DECODE_SOURCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,9 +40,9 @@ struct sta_byte_source {
 STA_MUSTCHECK int sta_source_open(int fd, const char *path, bool text, const struct sta_source *resume,
                                   struct sta_byte_source **source, bool *gzip, struct sta_error *err);
 
-/** Has a plain source, from @fd, begin at a byte of the file.  STA_EOUTDATED when it is none. */
-STA_MUSTCHECK int sta_source_begin_at(struct sta_byte_source *source, int fd, bool gzip, uint64_t byte,
-                                      const char *path, struct sta_error *err);
+/** Has a source, from @fd, begin at a byte of the file. */
+STA_MUSTCHECK int sta_source_begin_at(struct sta_byte_source *source, int fd, uint64_t byte, const char *path,
+                                      struct sta_error *err);
 
 /** Notes that reading failed past @byte of the file. */
 void sta_source_fail(struct sta_byte_source *source, uint64_t byte, int errno_value);
@@ -53,6 +54,16 @@ size_t sta_gzip_source_bytes(void); /* of memory that one takes while it is paus
 /** Bytes of the file up to the end of the last member that was inflated whole; @lines: of the last one at
  * whose end a line ends too.  0: there was none. */
 uint64_t sta_gzip_source_whole(const struct sta_byte_source *source, bool lines);
+/* A member of which the text was dropped. */
+struct sta_gzip_member {
+    uint64_t begin, end; /* bytes of the file */
+    uint64_t lines, text;
+    bool ends_line; /* it has text, and that ends with a line's end */
+};
+/** Passes the next member, instead of `read`.  @scratch: @capacity bytes, and STA_BYTES_PADDING.  Return: OK;
+ * END: none follows; CUT: it is not whole, or @cancel (NULL allowed) became true. */
+enum sta_bytes_state sta_gzip_source_pass(struct sta_byte_source *source, char *scratch, size_t capacity,
+                                          const _Atomic bool *cancel, struct sta_gzip_member *member);
 /** After CUT: frees what is needed while reading alone.  Return: whether the file ended inside a member, so
  * that sta_gzip_source_go_on can read what is added to it. */
 bool sta_gzip_source_pause(struct sta_byte_source *source);

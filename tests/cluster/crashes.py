@@ -127,7 +127,8 @@ def kept(checks, place, unit, expected):
 def done_units_are_kept(checks, scene):
     """of files, by ranks and by one daemon; of ranges of a file by ranks; not when files changed, nor what a journal lacks at its end"""
     kept(checks, Place(scene.folder / "kept", 7), "files", ("ranks", "one daemon"))
-    kept(checks, Place(scene.folder / "kept-ranges", 9, 1, ["--rank-range", "64KiB"], gzip="none"), "ranges", ("ranks",))
+    for gzip, least in (("none", "64KiB"), ("many", "4KiB")):
+        kept(checks, Place(scene.folder / f"kept-{gzip}", 9, 1, ["--rank-range", least], gzip=gzip), "ranges", ("ranks",))
 
 
 def units_of_an_ended_daemon_are_kept(checks, scene):
@@ -182,9 +183,10 @@ def moment(checks, place, span, what):
 
 
 def killed_at_any_moment(checks, scene):
-    """kill -9 of rank 0, or of another, at random moments of ingests, of files and of ranges of one by turns: --kills of them; as many as a minute has room for without it"""
+    """kill -9 of rank 0, or of another, at random moments of ingests, of files and of ranges of one, plain or packed, by turns: --kills of them; as many as a minute has room for without it"""
     seed = scene.options.seed
-    places = [Place(scene.folder / "any-moment", seed), Place(scene.folder / "any-moment-ranges", seed, 1, ["--rank-range", "256KiB"], gzip="none")]
+    places = [Place(scene.folder / "any-moment", seed)]
+    places += [Place(scene.folder / f"any-moment-{gzip}", seed, 1, ["--rank-range", "16KiB"], gzip=gzip) for gzip in ("none", "many")]
     spans = []
     for place in places:
         with place.ranks() as daemon:
@@ -195,7 +197,7 @@ def killed_at_any_moment(checks, scene):
     began = time.monotonic()
     count = 0
     while count < scene.options.kills if scene.options.kills else time.monotonic() - began < 60:
-        which = count % 2
+        which = count % len(places)
         count += 1
         moment(checks, places[which], spans[which], f"kill {count} of seed {seed}")
     print(f"   {count} kills", flush=True)

@@ -1,4 +1,9 @@
-"""Large plain files of which each rank reads ranges."""
+"""Large files, plain or of many gzip members, of which each rank reads ranges."""
+import gzip
+import random
+import struct
+import zlib
+
 from daemon import Daemon, generate
 from scene import Ranks, answers, plain
 
@@ -27,10 +32,59 @@ def write_plain(folder):
     return folder
 
 
+def member(text, extra=b""):
+    """with bytes in a field of its head that may look like a member"""
+    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    field = struct.pack("<H2sH", len(extra) + 4, b"AP", len(extra)) + extra
+    return b"\x1f\x8b\x08\x04\0\0\0\0\0\xff" + field + packed.compress(text) + packed.flush() + struct.pack("<II", zlib.crc32(text), len(text))
+
+
+def members(text, seed, extra=b""):
+    """cut anywhere, one in three at the end of a line; an empty one, and padding behind the last"""
+    chance, packed, at = random.Random(seed), [], 0
+    while at < len(text):
+        end = at + chance.randrange(500, 3000)
+        end = text.find(b"\n", end) + 1 or len(text) if chance.random() < 0.3 else end
+        packed.append(member(text[at:end], extra) if extra else gzip.compress(text[at:end]))
+        at = end
+    return [*packed[:7], gzip.compress(b""), *packed[7:], b"\0" * 512]
+
+
+def write_packed(folder):
+    """traces of one file of many members each"""
+    folder.mkdir()
+    chance = random.Random(5)
+    lines = [event(n, b',"x":%d' % chance.getrandbits(60)) for n in range(4000)]
+    text, false = b"\n".join(lines) + b"\n", gzip.compress(b"\n".join(lines[:40]) + b"\n")
+    whole = b"".join(members(text, 1))
+    files = {
+        "members": whole, "false-heads": b"".join(members(text, 2, false)), "dos": b"".join(members(text.replace(b"\n", b"\r\n"), 3)),
+        "damaged": whole[:40000] + b"\x55" + whole[40001:], "cut": whole[:60000], "no-lines": b"".join(gzip.compress(text[at:at + 999]) for at in range(0, len(text), 999)),
+        "unended": b"".join(members(text[:-1], 4)), "plain-behind": whole + b"\n".join(lines),
+    }
+    for name, content in files.items():
+        (folder / name).mkdir()
+        (folder / name / "one.pfw.gz").write_bytes(content)
+    return [folder / name for name in files]
+
+
 def answers_of(daemon, trace):
     got = answers(daemon, trace)
     got.append(("rows", *daemon.request("POST", f"/api/v1/traces/{trace}/query", ALL_ROWS)[::2]))
     return plain(got, trace)
+
+
+def members_of_files(checks, scene):
+    """a gzip file of many members is read in ranges by all ranks, whatever looks like a member in it, and as far as it is whole"""
+    packed = write_packed(scene.folder / "packed")
+    with Daemon(scene.folder / "packed-single", [scene.folder], QUIET) as single:
+        expected = {path: answers_of(single, single.ingest(path)["id"]) for path in packed}
+    for ranks, workers in ((2, 1), (4, 2)):
+        with Ranks(ranks, scene.folder / f"packed-{ranks}", [scene.folder], [*QUIET, "--workers", workers, "--rank-range", "4KiB"]) as daemon:
+            for path, wanted in expected.items():
+                compare(checks, answers_of(daemon, daemon.ingest(path)["id"]), wanted, f"{ranks} ranks with ranges of {path.name}")
+            units = daemon.metric("strata_rank_units_total")
+            checks.check(units > len(expected), f"others of {ranks} ranks have read {units} ranges of {len(expected)} files")
 
 
 def compare(checks, one, other, what):

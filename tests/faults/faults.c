@@ -82,7 +82,7 @@ static int decode(struct scene *scene, struct sta_writer *writer, const struct s
             sta_growth_look(scene->growth, roots, listing->files[first + i].path, files[i].file,
                             STA_TRACE_EVENTS, NULL, NULL, &complete, err) == STA_OK &&
             complete != UINT64_MAX)
-            files[i].end = complete;
+            files[i].range.end = complete;
     }
     struct sta_decode_request request = {.roots = roots,
                                          .kind = STA_TRACE_EVENTS,

@@ -184,23 +184,6 @@ struct unit {
     struct sta_source_range range;
 };
 
-static void put_range(struct sta_buffer *out, const struct sta_source_range *range)
-{
-    sta_put_u64(out, range->begin);
-    sta_put_u64(out, range->end);
-    sta_put_u64(out, range->lines_before);
-    sta_put_u64(out, range->lines);
-}
-
-static struct sta_source_range get_range(struct sta_cursor *in)
-{
-    struct sta_source_range range = {.begin = sta_get_u64(in)};
-    range.end = sta_get_u64(in);
-    range.lines_before = sta_get_u64(in);
-    range.lines = sta_get_u64(in);
-    return range;
-}
-
 static int unit_get(struct unit *unit, struct sta_cursor report, struct sta_error *err)
 {
     size_t sizes[3];
@@ -210,7 +193,7 @@ static int unit_get(struct unit *unit, struct sta_cursor report, struct sta_erro
         contents[i] = sta_get_block(&report, &sizes[i]);
     unit->is_range = !report.failed && report.at != report.end;
     if (unit->is_range)
-        unit->range = get_range(&report);
+        unit->range = sta_source_range_get(&report);
     if (report.failed)
         return sta_fail(err, STA_ECORRUPT, "the journal makes no sense");
     int status = sta_manifest_get(contents[0], sizes[0], &unit->manifest, err);
@@ -423,7 +406,7 @@ int sta_journal_append(struct sta_writer *writer, const void *report, size_t siz
     sta_put_block(&content, texts.data, texts.size);
     sta_put(&content, report, size);
     if (range != NULL)
-        put_range(&content, range);
+        sta_source_range_put(&content, range);
     int status = append(writer, &content, err);
     sta_buffer_fini(&texts);
     sta_buffer_fini(&content);

@@ -122,10 +122,11 @@ static void adopt_files(struct sta_writer *writer, const struct sta_manifest *ma
     }
 }
 
-/* A range of a file ends where another goes on, or inside the last line of the file. */
+/* A range of a file ends where another goes on, inside the file's last line, or where that is damaged;
+ * nothing is known of the content of one that could not be read. */
 static int join_source(struct sta_source *source, const struct sta_source *range, struct sta_error *err)
 {
-    if (range->state != STA_SOURCE_COMPLETE && !range->resumable)
+    if (range->state != STA_SOURCE_COMPLETE && range->fingerprint == 0)
         return sta_fail(err, STA_EOUTDATED, "%s %s", range->path, range->reason);
     sta_source_join(source, range);
     return STA_OK;
