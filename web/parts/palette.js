@@ -6,11 +6,20 @@ const probe = h('span', { class: 'visually-hidden', 'aria-hidden': 'true' });
 
 const pixel = penOf(document.createElement('canvas'), { willReadFrequently: true });
 
+/* What was asked already: each answer makes the browser work out styles and read a pixel back. */
+const known = new Map();
+
 /**
  * @param {string} color  any CSS colour, such as "var(--ink-2)"
  * @returns {string} rgba(..), whatever space it was given in
  */
 export function resolved(color) {
+    let rgba = known.get(color);
+    if (!rgba) known.set(color, (rgba = look(color)));
+    return rgba;
+}
+
+function look(color) {
     if (!probe.isConnected) document.body.append(probe);
     probe.style.setProperty('color', color);
     pixel.clearRect(0, 0, 1, 1);
@@ -35,6 +44,9 @@ export function onTheme(changed) {
         observer.disconnect();
     };
 }
+
+/* Before any chart hears of it. */
+onTheme(() => known.clear());
 
 export function isDark() {
     return (

@@ -30,28 +30,51 @@ function loadLibrary() {
     return library;
 }
 
-const MARGIN = 100; /* px below the window that count as seen */
-let turn = Promise.resolve(),
-    laterTurn = Promise.resolve(),
-    waiting = 0; /* charts in the window that are not drawn yet */
+const MARGIN = 100 /* px below the window that count as seen */,
+    TASK_MS = 16; /* so long charts are drawn in one task, before a click is heard */
 
-const nextTask = () => new Promise((resolve) => setTimeout(resolve));
-const nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+const acts = new Map() /* by box: how its chart is drawn, until the browser has said whether it is in the window */,
+    ready = /** @type {(() => void)[]} */ ([]),
+    later = /** @type {(() => void)[]} */ ([]); /* below the window */
+let idle = false;
+
+const sight = new IntersectionObserver(
+    (all) => {
+        for (const { target, isIntersecting } of all) {
+            sight.unobserve(target);
+            const act = acts.get(target);
+            if (act) (isIntersecting ? ready : later).push(act);
+            acts.delete(target);
+        }
+        drawReady();
+    },
+    { rootMargin: `1000000px 0px ${MARGIN}px 0px` } /* above counts as seen */,
+);
 
 /**
- * Figures and tables are on screen before the first chart is drawn.  Each is drawn in a task of its own: a click
- * meanwhile waits for one chart at most.  Charts below the window come last, while nothing else is to do.
+ * Figures and tables are on screen before the first chart is drawn: the browser says where a chart is after it has
+ * painted them, and need not lay out the page for the question.  Charts below the window come last, each while nothing
+ * else is to do.
  */
-function myTurn(box) {
-    if (box.getBoundingClientRect().top > innerHeight + MARGIN) {
-        laterTurn = laterTurn.then(() => turn).then(() => new Promise((resolve) => whenIdle(() => resolve())));
-        return laterTurn;
+function atItsTurn(box, act) {
+    acts.set(box, act);
+    sight.observe(box);
+}
+
+function drawReady() {
+    const start = performance.now();
+    while (ready.length > 0 && performance.now() - start < TASK_MS) ready.shift()?.();
+    if (ready.length > 0) setTimeout(drawReady);
+    else if (later.length > 0 && !idle) {
+        idle = true;
+        whenIdle(drawLater);
     }
-    const pause = waiting++ === 0 ? nextFrame : nextTask;
-    turn = turn.then(pause).then(() => {
-        waiting--;
-    });
-    return turn;
+}
+
+function drawLater() {
+    idle = false;
+    if (ready.length === 0) later.shift()?.();
+    drawReady();
 }
 
 /** Safari has no requestIdleCallback. */
@@ -103,13 +126,19 @@ export function plot(kind) {
             );
             return;
         }
-        if (!drawing) {
-            await myTurn(box);
+        if (drawing) {
+            if (kind.height) drawing.resize();
+            paint();
+            return;
+        }
+        atItsTurn(box, () => {
             if (closed || asTable) return;
             drawing ??= start(echarts);
-        } else if (kind.height) {
-            drawing.resize();
-        }
+            paint();
+        });
+    }
+
+    function paint() {
         canvas.setAttribute('role', 'img');
         canvas.setAttribute('aria-label', `${data.label}. The same numbers are available as a table.`);
         drawing.setOption(
