@@ -141,6 +141,9 @@ async function signIn() {
 
 /** Asks who is there first, so that whoever must sign in is not shown refusals. */
 async function begin() {
+    pageOf(here())
+        .load()
+        .catch(() => {}); /* its scripts come meanwhile; render() says it if they do not */
     const {
         sign_in_needed: needed,
         name,

@@ -28,6 +28,10 @@ PAGE = "index.html"
 REFERENCE = re.compile(r'(?P<before>(?:href|src)=")(?P<name>[\w./-]+\.(?:js|css|svg))(?=")')
 
 
+# Where the page lists the scripts of each page of the dashboard.
+LISTED = '<script type="application/json" id="scripts">{}</script>'
+
+
 def fetch_packages(source, packages):
     """the packages, unless an earlier build fetched what the lock file names"""
     lock = (source / "package-lock.json").read_bytes()
@@ -61,6 +65,25 @@ def plain_site(source, sources, out):
         to.write_bytes(NO_PACKAGE if path.parent.name == "vendor" else path.read_bytes())
 
 
+def scripts_below(name, outputs):
+    """a script and all that it imports at once"""
+    found = [name]
+    for one in found:
+        found += [other["path"] for other in outputs[one]["imports"] if other["kind"] == "import-statement" and other["path"] not in found]
+    return found
+
+
+def with_scripts(page, outputs):
+    """the page, which has the browser fetch the scripts of the frame at once, and knows those of each page"""
+    made = {entry["entryPoint"]: name for name, entry in outputs.items() if "entryPoint" in entry}
+    frame = scripts_below(made["app.js"], outputs)
+    base = os.path.basename
+    links = "".join(f'<link rel="modulepreload" href="{base(name)}">\n' for name in frame)
+    pages = {pathlib.Path(entry).stem: [base(other) for other in scripts_below(name, outputs) if other not in frame] for entry, name in sorted(made.items()) if entry.startswith("pages/")}
+    assert page.count(LISTED) == 1
+    return page.replace(LISTED, links + LISTED.replace("{}", json.dumps(pages)))
+
+
 def joined_site(source, packages, out):
     """what esbuild makes of the files that the page refers to, and the page with their final names"""
     page = (source / PAGE).read_text()
@@ -72,7 +95,8 @@ def joined_site(source, packages, out):
     outputs = json.loads(about.read_text())["outputs"]
     about.unlink()
     final = {made["entryPoint"]: os.path.basename(name) for name, made in outputs.items() if "entryPoint" in made}
-    (out / PAGE).write_text(REFERENCE.sub(lambda match: match["before"] + final[match["name"]], page))
+    page = REFERENCE.sub(lambda match: match["before"] + final[match["name"]], page)
+    (out / PAGE).write_text(with_scripts(page, outputs))
 
 
 def pack(out):

@@ -1,7 +1,13 @@
-/* theme.js - light or dark as chosen with the switch, before anything is painted (a classic script, so it blocks). */
+/* early.js - what has to happen before anything is painted (a classic script, so it blocks): light or dark as chosen
+ * with the switch; and the scripts of the page that the address names are fetched beside those of the frame, which
+ * would ask for them one after the other. */
 try {
     const theme = localStorage.getItem('theme');
     if (theme) document.documentElement.dataset.theme = theme;
 } catch {
     /* storage is off: the system's choice stays */
 }
+
+const scripts = JSON.parse(document.getElementById('scripts')?.textContent ?? '{}');
+for (const href of scripts[new URLSearchParams(location.search).get('page') ?? 'traces'] ?? [])
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));

@@ -7,7 +7,18 @@ import { jobProgress } from './job.js';
 import { attempt, toast } from './notice.js';
 
 /* The list of traces as it was when somebody last looked: the way to the next trace need not wait for it. */
-let known = null;
+let known = null,
+    asked = null;
+
+/** Asked once by all who want it meanwhile. */
+function list() {
+    asked ??= get('traces')
+        .catch(() => ({ traces: [] }))
+        .finally(() => {
+            asked = null;
+        });
+    return asked;
+}
 
 /**
  * @param {Object} trace
@@ -75,8 +86,7 @@ export function traceHead(trace, live, onRefreshed) {
     }
 
     async function showWays() {
-        if (!known?.some(({ id }) => id === trace.id))
-            known = (await get('traces').catch(() => ({ traces: [] }))).traces;
+        if (!known?.some(({ id }) => id === trace.id)) known = (await list()).traces;
         const at = known.findIndex(({ id }) => id === trace.id);
         if (known.length < 2 || at < 0) return;
         fill(
