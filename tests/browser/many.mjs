@@ -79,9 +79,18 @@ async function sizesAreLikened(page) {
     assert.deepEqual(await numbers(), [10000, 10000]);
     const io = page.locator('.tile', { has: page.locator('dt', { hasText: /^I\/O time$/ }) });
     assert.ok(Number((await io.locator('.change-ratio').innerText()).slice(2)) < 2, 'no eightfold I/O time');
+    const calls = page.locator('section.card[aria-label="Calls"]');
+    await calls.getByRole('button', { name: 'Table' }).click();
+    const call = calls.locator('tbody tr', { hasText: 'DLIOBenchmark._train' }).first();
+    const [now, before] = await call
+        .locator('[data-label="Now"] data, [data-label="Baseline"] data')
+        .evaluateAll((all) => all.map((each) => Number(each.value)));
+    assert.ok(now / before > 0.5 && now / before < 2, `calls of a rank: ${now} s, ${before} s`);
     await page.getByRole('group', { name: 'Numbers' }).getByRole('button', { name: 'whole job' }).click();
     await page.waitForFunction(() => new URLSearchParams(location.search).get('per') === 'job');
     assert.deepEqual(await numbers(), [10000, 80000]);
+    const whole = Number(await call.locator('[data-label="Now"] data').getAttribute('value'));
+    assert.ok(whole > 4 * now, `calls of the whole job: ${whole} s`);
 }
 
 async function anyPresetCompares(page) {

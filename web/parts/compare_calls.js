@@ -39,8 +39,11 @@ export function compareCalls() {
         go({ root: pathOf(node).join('\u001f') || null });
     }
 
-    /** @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object}} view */
-    function update({ runs, parameters, place }) {
+    /**
+     * @param {{runs: import('./compare_runs.js').Run[], parameters: Object, place: Object,
+     *          scale: import('./compare_scale.js').Scale}} view
+     */
+    function update({ runs, parameters, place, scale }) {
         const [before, ...others] = runs,
             now = others.find(({ id }) => id === place.against) ?? others[0],
             asTable = (place.as ?? '').split(',').includes('calls');
@@ -81,14 +84,18 @@ export function compareCalls() {
             `${now.name} against ${before.name}: red grew, blue shrank; a frame is as wide as the longer of the two, a click zooms`,
         );
         computing.ask({
-            question: [before.id, now.id, before.trace.answers, now.trace.answers, asked],
+            question: [before.id, now.id, before.trace.answers, now.trace.answers, asked, scale.per],
             what: 'Merging the calls of both runs',
             path,
             height: 240,
             load: async (signal) => {
                 const trees = await Promise.all(
                     [now, before].map(async (run) =>
-                        callTree(recordsOf(await getOf(run.trace, `traces/${run.id}/calltree`, asked, signal))),
+                        scaledTree(
+                            await getOf(run.trace, `traces/${run.id}/calltree`, asked, signal),
+                            runs.indexOf(run),
+                            scale,
+                        ),
                     ),
                 );
                 return callTree(mergedTrees(trees[0], trees[1]));
@@ -139,6 +146,18 @@ export function compareCalls() {
             graph.close();
         },
     };
+}
+
+/** The calls of a run for each rank, step or sample, as the figures of the page are. */
+function scaledTree(answer, run, scale) {
+    return callTree(
+        recordsOf(answer).map((node) => ({
+            ...node,
+            count: scale.of(run, 'count', node.count),
+            total: scale.of(run, 'time', node.total),
+            self: scale.of(run, 'time', node.self),
+        })),
+    );
 }
 
 function words(node) {

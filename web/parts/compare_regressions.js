@@ -11,6 +11,7 @@ import { runSwatch } from './compare_runs.js';
 import { postMenu } from './copy.js';
 import { grid } from './grid.js';
 import { empty } from './notice.js';
+import { whole } from './paged.js';
 import { segmented } from './segmented.js';
 import { sorted } from './table.js';
 
@@ -147,15 +148,7 @@ function sourceOf(answer, runs, sort, scale) {
         [{ key, label: key, get: read }],
         sort,
     );
-    return {
-        columns: answer.columns,
-        units: answer.units,
-        rows: found,
-        count: found.length,
-        left: answer.row_count - answer.data.length,
-        answer,
-        until: async () => false,
-    };
+    return { ...whole(answer, answer.columns, found), left: answer.row_count - answer.data.length };
 }
 
 /** A row with its sums for each rank, step or sample. */
@@ -170,16 +163,21 @@ function scaledRow(row, { columns }, runs, scale) {
 
 /** @returns {import('./table.js').Column[]} */
 function columnsOf(runs, by) {
-    const pair = ({ key, unit, better }) => [
-        {
-            key: `${key}_change`,
-            label: 'change',
-            class: 'number',
-            cell: (row) => change(row[key], row[`${key}_baseline`], unit, better),
-        },
-        { key, label: 'now', unit },
-        { key: `${key}_baseline`, label: 'baseline', unit },
-    ];
+    const pair = ({ key, unit, better }) => {
+        /* a dash where calls have no bytes */
+        const of = (name) => (unit === 'B' ? (row) => row[name] || null : (row) => row[name]),
+            [now, before] = [of(key), of(`${key}_baseline`)];
+        return [
+            {
+                key: `${key}_change`,
+                label: 'change',
+                class: 'number',
+                cell: (row) => change(now(row), before(row), unit, better),
+            },
+            { key, label: 'now', unit, get: now },
+            { key: `${key}_baseline`, label: 'baseline', unit, get: before },
+        ];
+    };
     return [
         {
             key: by.key,
