@@ -2,6 +2,8 @@
  * by the keyboard, figures of a part of a trace, exceptions in drawing. */
 
 import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { parametersOf, settled, tileNumber } from './harness.mjs';
 
 const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
@@ -70,6 +72,35 @@ async function renamingByKeys(page, daemon) {
     await page.getByRole('link', { name: 'unet3d-v100-b' }).waitFor();
     const trace = await daemon.trace('unet3d-v100-b');
     await daemon.call('PATCH', `traces/${trace.id}`, { name: 'unet3d-v100' });
+}
+
+/** The reason itself, on the page of the trace and in the list, instead of where it could be found. */
+async function failedIngestSaysWhy(page, daemon) {
+    const folder = path.join(daemon.folder, 'no-trace-in-it');
+    await mkdir(folder);
+    const { id } = await daemon.ingest(folder);
+
+    const { failure } = await daemon.get(`traces/${id}`);
+    assert.match(failure, /pfw/);
+    await page.goto(at(daemon, { page: 'overview', trace: id }));
+    await page.locator('main', { hasText: failure }).waitFor();
+    await page.goto(daemon.base);
+    await page.locator('table.cards', { hasText: failure }).waitFor();
+    await daemon.call('DELETE', `traces/${id}`);
+}
+
+/** What is not there is named. */
+async function missingIsNamed(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    const wanted = [
+        [{ page: 'overview', trace: '0123456789abcdef' }, '0123456789abcdef'],
+        [{ page: 'overview', trace: trace.id, preset: 'no-preset-of-ours' }, 'no-preset-of-ours'],
+        [{ page: 'query', trace: trace.id, preset: 'no-preset-of-ours' }, 'no-preset-of-ours'],
+    ];
+    for (const [place, name] of wanted) {
+        await page.goto(at(daemon, place));
+        await page.getByRole('alert').filter({ hasText: name }).first().waitFor();
+    }
 }
 
 async function addressesAreMeant(page, daemon) {
@@ -180,6 +211,8 @@ export const tests = [
     { name: 'second look: a fault nobody caught is said', body: faultsAreSaid, expected: /seven of nine/ },
     { name: 'second look: a query is saved by keys', body: savingByKeys },
     { name: 'second look: a trace is renamed by keys', body: renamingByKeys },
+    { name: 'second look: an ingest that failed says why', body: failedIngestSaysWhy },
+    { name: 'second look: what is missing is named', body: missingIsNamed, expected: /40[04]/ },
     { name: 'second look: addresses typed by hand are put right, and said', body: addressesAreMeant },
     { name: 'second look: old and readable addresses lead to pages', body: oldAndReadableAddresses },
     { name: 'second look: tiles are of one part', body: tilesAreOfOnePart },
