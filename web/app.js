@@ -122,7 +122,9 @@ function drawNav(active, there) {
 /** Where not all pages have room, the one that is open is seen.  To ask where it is costs a layout. */
 function scrollNav() {
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
-    nav.scrollLeft = at ? at.offsetLeft - nav.offsetLeft - 8 : 0;
+    const { left, right } = at?.getBoundingClientRect() ?? { left: 0, right: 0 },
+        room = nav.getBoundingClientRect();
+    nav.scrollLeft = at && (left < room.left || right > room.right) ? at.offsetLeft - nav.offsetLeft - 8 : 0;
 }
 
 async function signIn() {

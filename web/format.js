@@ -82,9 +82,9 @@ export function instantIn(seconds, last, step) {
     return last > LONG && seconds >= 0 ? clockFace(seconds, step) : instant(seconds, step);
 }
 
-/** A part of the job from one moment to another; past ten minutes as a clock has it, "0:16:40 \u2013 0:18:20 h". */
-export function range(from, to, step = 1e-6) {
-    if (to > LONG && from >= 0) return `${clockFace(from, step)} \u2013 ${clockFace(to, step)}${THIN}h`;
+/** A part of a time that ends at @last; past ten minutes as a clock has it, "0:16:40 \u2013 0:18:20 h". */
+export function range(from, to, step = 1e-6, last = to) {
+    if (last > LONG && from >= 0) return `${clockFace(from, step)} \u2013 ${clockFace(to, step)}${THIN}h`;
     return `${instant(from, step).slice(0, -2)} \u2013 ${instant(to, step)}`;
 }
 

@@ -174,7 +174,7 @@ function flatRows({ trace, place, parameters, granularity, layers, all, views, r
                 key: rowsBy.keys[0],
                 label: rowsBy.head ?? rowsBy.label,
                 class: 'head',
-                cell: (record) => rowButton(rowsBy, record, binned),
+                cell: (record) => rowButton(rowsBy, record, binned, trace.job_time),
             },
             ...otherKeys(rowsBy, trace),
             ...cells.map((cell) => cellColumn(cell, units, compatible)),

@@ -340,7 +340,7 @@ function rowsView(view, rowsBy, views) {
                 key: rowsBy.keys[0],
                 label: rowsBy.head ?? rowsBy.label,
                 class: 'head',
-                cell: (record) => rowButton(rowsBy, record, granularity),
+                cell: (record) => rowButton(rowsBy, record, granularity, trace.job_time),
             },
             ...otherKeys(rowsBy, trace),
             ...(chosen.includes(share) && !compatible && !byTime

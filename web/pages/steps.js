@@ -8,8 +8,7 @@ import { asking } from '../parts/asking.js';
 import { bars } from '../parts/bars.js';
 import { paletteOf, stallQuestion } from '../parts/causes.js';
 import { chartCard } from '../parts/chart_card.js';
-import { field } from '../parts/control_bar.js';
-import { swatch } from '../parts/layers.js';
+import { layerTree, swatch } from '../parts/layers.js';
 import { empty, failedFilter } from '../parts/notice.js';
 import { unitName } from '../parts/overlap_question.js';
 import { recordsOf, table } from '../parts/table.js';
@@ -106,10 +105,12 @@ function stepsPicture(trace, bar) {
             getOf(trace, `traces/${trace.id}/utilisation`, common, signal),
             postOf(trace, `traces/${trace.id}/stragglers`, { ...common, by: 'rank', measure: 'arrival' }, signal),
         ]);
-        const palette = paletteOf(chain, [...causes, 'untraced']);
+        const palette = paletteOf(chain, [...causes, 'untraced']),
+            layer = layerTree(preset.layers ?? [], preset).find(({ name }) => name === preset.overlap_with);
         return {
             steps: stepsOf(parts, palette),
             palette,
+            compute: { ...COMPUTE, ...(layer && { color: layer.color }) },
             utilisation,
             arrivals,
             excess: firstSteps(parts),
@@ -179,7 +180,7 @@ function stepsPicture(trace, bar) {
                 },
             ]),
         );
-        const shown = [COMPUTE, ...palette].filter(({ name }) => steps.some((step) => step.parts[name] > 0)),
+        const shown = [answer.compute, ...palette].filter(({ name }) => steps.some((step) => step.parts[name] > 0)),
             first = steps.slice(0, MOST_BARS);
         chart.update({
             what: 'Cutting the training into steps',
@@ -188,21 +189,18 @@ function stepsPicture(trace, bar) {
             besides: epoch,
             load: async () => answer,
             file: `${trace.name}-steps`,
-            tools: field(
-                'Epoch',
-                h(
-                    'select',
-                    { id: 'steps-epoch', onchange: (event) => go({ epoch: event.target.value }) },
-                    h('option', { value: '', selected: epoch === null }, 'all'),
-                    epochs.map((one) => h('option', { value: one, selected: one === epoch }, one)),
-                ),
+            tools: h(
+                'select',
+                { id: 'steps-epoch', 'aria-label': 'Epoch', onchange: (event) => go({ epoch: event.target.value }) },
+                h('option', { value: '', selected: epoch === null }, 'all epochs'),
+                epochs.map((one) => h('option', { value: one, selected: one === epoch }, `epoch ${one}`)),
             ),
             above: h(
                 'p',
                 { class: 'chart-key' },
                 shown.map((part) => [swatch(part), ` ${part.label}`]),
             ),
-            note: `seconds, summed over ranks${steps.length > first.length ? `; the first ${MOST_BARS} steps` : ''}`,
+            note: `summed over ranks${steps.length > first.length ? `; the first ${MOST_BARS} steps` : ''}`,
             draw: () => ({
                 names: first.map(({ epoch: one, step }) => `${one}.${step}`),
                 stacked: true,

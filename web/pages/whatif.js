@@ -3,7 +3,7 @@
 
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
-import { grouped, text } from '../format.js';
+import { grouped, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { bars } from '../parts/bars.js';
 import { chartCard } from '../parts/chart_card.js';
@@ -38,8 +38,6 @@ function key(items) {
         items.map(([name, layer]) => [swatch({ name, color: `var(--layer-${layer})` }), ` ${name}`]),
     );
 }
-
-const many = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /**
  * @param {HTMLElement} host
@@ -124,7 +122,7 @@ function whatifPicture(trace) {
             above: key(RUNS),
             note: ({ ranks }) => {
                 const count = recordsOf(ranks).filter((row) => row.scenario === 'baseline').length;
-                return `seconds that ranks wait for batches: ${count > SHOWN_RANKS ? `the ${SHOWN_RANKS} of ${grouped(count)} that wait longest` : `all ${grouped(count)}`}`;
+                return `time that ranks wait for batches: ${count > SHOWN_RANKS ? `the ${SHOWN_RANKS} of ${grouped(count)} that wait longest` : `all ${grouped(count)}`}`;
             },
             exported: { path, parameters: { ...parameters, table: 'ranks' } },
         });
@@ -198,8 +196,8 @@ function proofOf({ model, check, notes }) {
         h(
             'p',
             { class: 'hint' },
-            `${many(model.ranks, 'rank')}, ${many(model.epochs, 'epoch')}, ${many(model.steps, 'step')}; ${LOADERS[model.loader]}`,
-            model.workers > 0 && `: ${many(model.workers, 'worker')} a rank`,
+            `${plural(model.ranks, 'rank')}, ${plural(model.epochs, 'epoch')}, ${plural(model.steps, 'step')}; ${LOADERS[model.loader]}`,
+            model.workers > 0 && `: ${plural(model.workers, 'worker')} a rank`,
             model.batch && `, batches of ${model.batch}`,
             model.prefetch && `, prefetch ${model.prefetch} (${model.prefetch_source})`,
             model.barrier && '; ranks leave each step together',

@@ -180,8 +180,8 @@ export function causesView(trace, bar) {
                 by === 'bin'
                     ? `in bins of ${text(granularity, 's')}, summed over ranks`
                     : by === 'unit'
-                      ? 'seconds of each rank'
-                      : 'seconds, summed over ranks',
+                      ? 'time of each rank'
+                      : 'summed over ranks',
             draw: () => dataOf(attribution.rows, by, active, granularity),
         });
     }

@@ -62,7 +62,7 @@ export function kindsCard({ trace, parameters, layer, metrics, row }) {
         { key: 'busy', label: 'Wall time', unit: 's', title: 'Length of the union' },
         { key: 'count', label: 'Events', unit: 'count' },
         { key: 'size', label: 'Size', unit: 'B', get: (kind) => kind.size || null },
-        { key: 'bw', label: 'Per call', unit: 'B/s', title: 'Size over time' },
+        { key: 'bw', label: 'Bandwidth per call', unit: 'B/s', title: 'Size over time' },
     ].filter((column) => !['size', 'bw'].includes(column.key) || rows.some((kind) => kind.size > 0));
     return h(
         'section',

@@ -5,7 +5,7 @@ const EXACT = {
     count: ['Events', 'Number of events'],
     time: ['Call time', 'Sum of the durations of all events'],
     size: ['Size', 'Bytes read and written'],
-    bw: ['Per call', 'Size over time: what one call got'],
+    bw: ['Bandwidth per call', 'Size over time: what one call got'],
     ops: ['Calls/s', 'Events per second of call time'],
     busy: ['Wall time', 'Length of the union of all events'],
     bw_busy: ['Bandwidth', 'Size over wall time: what the job got while it was transferring'],

@@ -9,12 +9,12 @@ const COLUMNS = [
     { key: 'detail', label: 'What' },
     { key: 'rows_in', label: 'Rows in', unit: 'count' },
     { key: 'rows_out', label: 'Rows out', unit: 'count' },
-    { key: 'blocks_read', label: 'Blocks read', unit: 'count' },
+    { key: 'blocks_read', label: 'Row groups read', unit: 'count' },
     {
         key: 'blocks_skipped',
         label: 'Skipped',
         unit: 'count',
-        title: 'Blocks whose statistics say that no row can pass',
+        title: 'Row groups whose statistics say that no row can pass',
     },
     { key: 'seconds', label: 'Time', unit: 's' },
     { key: 'memory', label: 'Memory', unit: 'B' },
@@ -33,7 +33,7 @@ export function stepsFold(steps, rows) {
         h(
             'summary',
             {},
-            `${plural(rows, 'row')} in ${text(sum('seconds'), 's')}; ${plural(sum('blocks_read'), 'block')} read, ${sum('blocks_skipped')} skipped`,
+            `${plural(rows, 'row')} in ${text(sum('seconds'), 's')}; ${plural(sum('blocks_read'), 'row group')} read, ${sum('blocks_skipped')} skipped`,
         ),
         h(
             'div',

@@ -76,11 +76,12 @@ export function viewParameters({ by, expression }, compatible) {
  * @param {RowsBy} rowsBy
  * @param {Object} row
  * @param {number} granularity
+ * @param {number} last  where the job ends: all bins of a table are written alike
  */
-export function rowName({ by, keys }, row, granularity) {
+export function rowName({ by, keys }, row, granularity, last) {
     const key = row[keys[0]];
     if (key === null || key === undefined) return 'none';
-    if (by === 'time_range') return range(key * granularity, (key + 1) * granularity, granularity);
+    if (by === 'time_range') return range(key * granularity, (key + 1) * granularity, granularity, last);
     return String(key);
 }
 
@@ -99,8 +100,8 @@ export function otherKeys({ keys }, { hosts }) {
 }
 
 /** The name of a row, which filters by it. */
-export function rowButton(rowsBy, row, granularity) {
-    const words = rowName(rowsBy, row, granularity),
+export function rowButton(rowsBy, row, granularity, last) {
+    const words = rowName(rowsBy, row, granularity, last),
         cut = /^file_/.test(rowsBy.by) ? words.lastIndexOf('/') : -1;
     return h(
         'button',

@@ -73,7 +73,7 @@ export function slopeCard() {
                 if (rows.length === 0) return null;
                 return {
                     rows: rows.map((row) => ({
-                        name: rowName(rowsBy, row, granularity),
+                        name: rowName(rowsBy, row, granularity, trace.job_time),
                         calls: row[wanted[0]],
                         time: row[wanted[1]],
                         slope: row[wanted[2]],
