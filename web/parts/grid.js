@@ -3,7 +3,8 @@
  *
  * DESIGN.  All rows are equally high, so the row at a position is a division; rows above and below those in sight are
  * two empty rows of the right height (tall.js).  Rows are read by number as they come in sight (paged.js).  Widths are
- * those of the first rows, so that columns do not move while scrolling. */
+ * those of the first rows, so that columns do not move while scrolling.  An element stays as long as its row is near:
+ * what is new in sight is all that has to be made and laid out. */
 
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';
@@ -12,7 +13,7 @@ import { groupRow, headCell, rowElement } from './table.js';
 import { tallList } from './tall.js';
 
 const ROW = 33; /* px, as in parts.css */
-const AHEAD = 12; /* rows above and below those in sight */
+const AHEAD = 6; /* rows above and below those in sight */
 const SAMPLE = 30;
 
 /* By answer and columns, the widths they had: to lay out a wide table takes longer than all else. */
@@ -38,6 +39,11 @@ export function grid() {
     const scroller = h('div', { class: 'grid', role: 'region', tabindex: -1 }, table);
     const words = h('p', { class: 'grid-words' });
     const element = h('div', {}, scroller, words);
+    const placed = /** @type {Map<number, HTMLTableRowElement>} */ (
+            new Map()
+        ) /* elements by the number of their row */,
+        blank = new WeakSet() /* of those, the ones whose row has not come yet */,
+        [above, below] = [space(), space()];
     /** @type {GridView} */
     let view = /** @type {any} */ (null);
     let active = 0,
@@ -45,6 +51,7 @@ export function grid() {
         frame = 0,
         sight = 0 /* size of the scroller as the browser last told it, px: to ask costs a layout */,
         wide = 0,
+        aside = false /* scrolled to the right; to ask costs a layout, too */,
         reading = null /* the source that a page is read of */,
         closed = false;
 
@@ -61,6 +68,9 @@ export function grid() {
     });
     resize.observe(scroller);
     body.addEventListener('keydown', walk);
+    scroller.addEventListener('scroll', () => {
+        aside = scroller.scrollLeft > 0;
+    });
 
     function look() {
         sight = scroller.clientHeight;
@@ -78,7 +88,7 @@ export function grid() {
             list.resize(next.source.count);
             list.moveTo(0);
         }
-        if (!sameColumns) scroller.scrollLeft = 0;
+        if (!sameColumns && aside) scroller.scrollLeft = 0;
         caption.textContent = next.caption;
         scroller.setAttribute('aria-label', next.caption);
         table.setAttribute('aria-rowcount', String(next.source.count + 1));
@@ -92,10 +102,18 @@ export function grid() {
             ),
         );
         scroller.style.setProperty('--rows', String(next.source.count));
-        shown = '';
+        const focused = body.contains(document.activeElement);
+        clear();
         if (wide === 0) look();
         if (!sameColumns && wide > 0) measure();
         draw();
+        if (focused) focusActive();
+    }
+
+    function clear() {
+        fill(body);
+        placed.clear();
+        shown = '';
     }
 
     /** Holds the widths that the browser gives to the first rows, or gave them when they were shown before. */
@@ -119,52 +137,72 @@ export function grid() {
         fill(widths);
         table.classList.remove('fixed');
         table.style.removeProperty('width');
-        fill(
-            body,
-            Array.from({ length: Math.min(view.source.rows.length, SAMPLE) }, (_, index) => rowAt(index)),
-        );
+        for (let index = 0; index < Math.min(view.source.rows.length, SAMPLE); index++) body.append(placedRow(index));
         return [...head.rows[head.rows.length - 1].cells].map((cell) => Math.ceil(cell.getBoundingClientRect().width));
     }
 
     function draw() {
         if (closed || !view) return;
         if (!table.classList.contains('fixed') && wide > 0) measure();
-        const { first, last, above, below } = list.window(sight, AHEAD);
-        const picture = `${first} ${last} ${above} ${view.source.here}`;
+        const wanted = list.window(sight, AHEAD);
+        const picture = `${wanted.first} ${wanted.last} ${wanted.above} ${view.source.here}`;
         if (picture === shown) return;
         shown = picture;
         const focused = body.contains(document.activeElement);
-        const rows = Array.from({ length: last - first }, (_, index) => rowAt(first + index));
-        fill(body, space(above), rows, space(below));
-        if (focused) focusActive();
-        readFor(first, last);
+        place(wanted);
+        if (focused && !body.contains(document.activeElement)) focusActive();
+        readFor(wanted.first, wanted.last);
         tell();
     }
 
+    /** Takes away what is out of sight and puts in what is missing, in order. */
+    function place(wanted) {
+        for (const [index, row] of placed)
+            if (index < wanted.first || index >= wanted.last || (blank.has(row) && view.source.rows[index])) {
+                row.remove();
+                placed.delete(index);
+            }
+        high(above, wanted.above);
+        high(below, wanted.below);
+        if (wanted.above > 0 && body.firstElementChild !== above) body.prepend(above);
+        if (wanted.below > 0 && body.lastElementChild !== below) body.append(below);
+        let at = wanted.above > 0 ? above.nextElementSibling : body.firstElementChild;
+        for (let index = wanted.first; index < wanted.last; index++) {
+            const row = placedRow(index);
+            if (row === at) at = at.nextElementSibling;
+            else body.insertBefore(row, at);
+        }
+    }
+
+    function high(row, height) {
+        if (height <= 0) row.remove();
+        row.cells[0].colSpan = view.columns.length;
+        row.cells[0].style.setProperty('height', `${height}px`);
+    }
+
+    function placedRow(index) {
+        const row = placed.get(index) ?? rowAt(index);
+        placed.set(index, row);
+        return row;
+    }
+
+    /** @returns {HTMLTableRowElement} */
     function rowAt(index) {
         const values = view.source.rows[index];
-        if (!values)
-            return h(
+        if (!values) {
+            const row = h(
                 'tr',
                 { 'aria-rowindex': index + 2, tabindex: index === active ? 0 : -1 },
                 view.columns.map((_, at) => h('td', { class: 'quiet' }, at === 0 ? '\u2026' : '')),
             );
+            blank.add(row);
+            return row;
+        }
         const record = Object.fromEntries(view.source.columns.map((name, at) => [name, values[at]]));
         const row = rowElement(view.columns, record, view.decorate);
         row.setAttribute('aria-rowindex', String(index + 2));
         row.tabIndex = index === active ? 0 : -1;
         return row;
-    }
-
-    function space(height) {
-        return (
-            height > 0 &&
-            h(
-                'tr',
-                { class: 'grid-space', 'aria-hidden': 'true' },
-                h('td', { colspan: view.columns.length, style: { height: `${height}px` } }),
-            )
-        );
     }
 
     /* One page at a time: what is in sight when it has come is asked for by drawing it. */
@@ -211,19 +249,25 @@ export function grid() {
             /** @type {HTMLElement|null} */ (row.querySelector('a, button'))?.click();
             return;
         }
+        reach(-1);
         active = Math.max(0, Math.min(view.source.count - 1, Number(row.getAttribute('aria-rowindex')) - 2 + by));
         const top = active * ROW,
             height = list.inSight();
         if (top < list.position()) list.moveTo(top);
         else if (top + ROW > list.position() + height) list.moveTo(top + ROW - height);
-        shown = '';
         draw();
+        reach(0);
         focusActive();
     }
 
+    /** Whether Tab comes to the row that the keys are on. */
+    function reach(tabIndex) {
+        const row = placed.get(active);
+        if (row) row.tabIndex = tabIndex;
+    }
+
     function focusActive() {
-        const row = /** @type {HTMLElement|null} */ (body.querySelector(`[aria-rowindex="${active + 2}"]`));
-        row?.focus({ preventScroll: true });
+        placed.get(active)?.focus({ preventScroll: true });
     }
 
     return {
@@ -235,4 +279,9 @@ export function grid() {
             resize.disconnect();
         },
     };
+}
+
+/** What stands for the rows above or below those in sight. */
+function space() {
+    return h('tr', { class: 'grid-space', 'aria-hidden': 'true' }, h('td', {}));
 }
