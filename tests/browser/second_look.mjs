@@ -10,7 +10,18 @@ const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
 
 async function emptyTraceIsSaid(page, daemon) {
     const trace = await daemon.ingestFiles('nothing-in-it', { 'a.pfw': '' });
-    for (const name of ['overview', 'timeline', 'findings', 'layer', 'flat', 'overlap', 'flame', 'steps', 'query']) {
+    for (const name of [
+        'overview',
+        'timeline',
+        'findings',
+        'layer',
+        'flat',
+        'overlap',
+        'flame',
+        'steps',
+        'query',
+        'whatif',
+    ]) {
         await page.goto(at(daemon, { page: name, trace: trace.id }));
         await page.getByRole('heading', { name: 'No events' }).waitFor();
         assert.equal(await page.locator('.skeleton').count(), 0, name);

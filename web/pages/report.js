@@ -38,7 +38,7 @@ const capital = (word) => word[0].toUpperCase() + word.slice(1);
  * @param {Object} place
  */
 export function open(host, place) {
-    return tracePage(host, place, reportPicture, { bar: false, ofNone: true, renews: true });
+    return tracePage(host, place, reportPicture, { bar: false, ofNone: () => true, renews: true });
 }
 
 function reportPicture(trace) {

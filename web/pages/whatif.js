@@ -48,7 +48,7 @@ export function open(host, place) {
         host,
         place,
         (trace) => (trace.kind === 'dataload' ? alignPicture(trace) : whatifPicture(trace)),
-        { bar: false, ofNone: true },
+        { bar: false, ofNone: ({ kind }) => kind === 'dataload' },
     );
 }
 
@@ -113,7 +113,7 @@ function whatifPicture(trace) {
             ...view,
             draw: sweepData,
             above: key(STORAGE.map(([, name, layer]) => [name, layer])),
-            note: (simulated) => simulated.knee[0].sentence,
+            note: ({ knee }) => kneeWords(knee[0]),
             exported: { path, parameters: { ...parameters, table: 'sweep' } },
         });
         stalls.update({
@@ -151,6 +151,11 @@ const LOADERS = {
     round_robin: 'workers make whole batches in turn',
     pool: 'workers share batches',
 };
+
+/** The server's sentence, its times as everywhere. */
+function kneeWords({ sentence, train_time: train, train_time_infinite: endless }) {
+    return `${sentence.split(':')[0]}: ${text(train, 's')} instead of ${text(endless, 's')}`;
+}
 
 function proofOf({ model, check, notes }) {
     const verdict =

@@ -39,13 +39,13 @@ let last = null;
  * @param {('granularity'|'semantics'|'filters')[]} [options.without]  some of its controls
  * @param {boolean} [options.ownEvent]  the page itself shows the event that the place names
  * @param {boolean} [options.renews]  of a live trace it is drawn anew with each version
- * @param {boolean} [options.ofNone]  the page has something to say of a trace without events
+ * @param {(trace: any) => boolean} [options.ofNone]  whether the page has something to say of a trace without events
  */
 export function tracePage(
     host,
     place,
     paint,
-    { bar: hasBar = true, without = [], ownEvent = false, renews = false, ofNone = false } = {},
+    { bar: hasBar = true, without = [], ownEvent = false, renews = false, ofNone = () => false } = {},
 ) {
     const control = new AbortController();
     let now = place,
@@ -124,7 +124,7 @@ export function tracePage(
         bar?.close();
         picture = null;
         drawHead();
-        if (trace.events === 0 && !ofNone) {
+        if (trace.events === 0 && !ofNone(trace)) {
             showNone();
             return;
         }
