@@ -16,7 +16,8 @@ void sta_state_visit_texts(const struct sta_shape *shape, uint8_t *record,
 
 #define STA_STATE_PIECE 1024u /* entries of a list that are written at a time */
 
-/** All groups of the workers, those on disk too; their calls are flushed. */
+/** All groups of the workers, those on disk too; their calls are flushed.  Return: STA_EOUTDATED when they
+ * are so many that whoever would unite them better reads the rows. */
 STA_MUSTCHECK int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte_sink *sink,
                                         struct sta_error *err);
 /** Unites a stream with what a worker has.  @texts: takes the texts of the stream; must live as long as the

@@ -218,13 +218,33 @@ static int put_worker(struct writing *writing, struct sta_group_worker *worker, 
     return rc;
 }
 
+#define FEW_GROUPS (64u << 10) /* that are always written */
+#define ROWS_OF_GROUP 3        /* of fewer, to read them anew takes less time than to unite the groups */
+
+/* Groups on disk are not counted. */
+static int check_worth(const struct sta_group_finish *finish, struct sta_error *err)
+{
+    uint64_t groups = 0, rows = 0;
+    for (unsigned w = 0; w < finish->worker_count; w++) {
+        rows += finish->workers[w]->rows;
+        for (size_t t = 0; t <= finish->workers[w]->sealed_count; t++)
+            groups += table_at(finish->workers[w], t)->count;
+    }
+    if (groups <= FEW_GROUPS || groups <= rows / ROWS_OF_GROUP)
+        return STA_OK;
+    return sta_fail(err, STA_EOUTDATED, "%llu rows have %llu groups, which are not worth sending",
+                    (unsigned long long)rows, (unsigned long long)groups);
+}
+
 int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte_sink *sink,
                           struct sta_error *err)
 {
     static const uint8_t end = 0;
     struct writing *writing = sta_alloc(sizeof *writing);
     uint64_t rows = 0;
-    int rc = finalize(finish, err);
+    int rc = check_worth(finish, err);
+    if (rc == 0)
+        rc = finalize(finish, err);
     writing->shape = finish->shape;
     writing->budget = finish->budget;
     writing->order = &finish->order;

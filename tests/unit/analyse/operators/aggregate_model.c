@@ -333,10 +333,9 @@ static void fini_dealing(struct dealing *dealing)
     free(dealing);
 }
 
-void model_write_state(const struct model *model, const struct model_run *run, size_t shard,
-                       struct sta_buffer *bytes)
+int model_write_state(const struct model *model, const struct model_run *run, size_t shard,
+                      struct sta_buffer *bytes, struct sta_error *err)
 {
-    struct sta_error err = STA_ERROR_INIT;
     struct sta_budget budget = {.workers = run->workers, .memory = run->memory};
     const struct sta_byte_sink sink = {bytes, write_bytes};
     struct dealing *dealing = sta_alloc(sizeof *dealing);
@@ -346,8 +345,9 @@ void model_write_state(const struct model *model, const struct model_run *run, s
     init_dealing(dealing);
     dealing->grouping = model_create(model, &budget);
     deal_all(dealing, shard, run->shards);
-    cr_assert_eq(sta_aggregation_serialize(dealing->grouping, &sink, &err), 0, "%s", err.text);
+    const int rc = sta_aggregation_serialize(dealing->grouping, &sink, err);
     fini_dealing(dealing);
+    return rc;
 }
 
 static void unite_shards(struct dealing *dealing)
@@ -356,7 +356,7 @@ static void unite_shards(struct dealing *dealing)
         struct sta_error err = STA_ERROR_INIT;
         struct sta_buffer bytes;
         sta_buffer_init(&bytes);
-        model_write_state(dealing->model, dealing->run, shard, &bytes);
+        cr_assert_eq(model_write_state(dealing->model, dealing->run, shard, &bytes, &err), 0, "%s", err.text);
         cr_assert_eq(model_read_state(dealing->grouping, bytes.data, bytes.size, &err), 0, "%s", err.text);
         sta_buffer_fini(&bytes);
     }

@@ -66,8 +66,8 @@ void model_group(const struct model *model, const struct model_run *run, struct 
 /** A grouping for the model's rows. */
 struct sta_aggregation *model_create(const struct model *model, const struct sta_budget *budget);
 /** The state of one shard of the rows, as bytes; and such bytes into a grouping. */
-void model_write_state(const struct model *model, const struct model_run *run, size_t shard,
-                       struct sta_buffer *bytes);
+int model_write_state(const struct model *model, const struct model_run *run, size_t shard,
+                      struct sta_buffer *bytes, struct sta_error *err);
 int model_read_state(struct sta_aggregation *grouping, const char *bytes, size_t size, struct sta_error *err);
 /** What the answer must be, computed group by group and value by value. */
 void model_expect(const struct model *model, struct sta_buffer *answer);

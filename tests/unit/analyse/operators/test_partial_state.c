@@ -26,7 +26,8 @@ static void make_state(struct model *model, struct sta_buffer *bytes)
     model->key_count = STA_COUNT_OF(keys);
     model->keep_missing = true;
     sta_buffer_init(bytes);
-    model_write_state(model, &run, 0, bytes);
+    struct sta_error err = STA_ERROR_INIT;
+    cr_assert_eq(model_write_state(model, &run, 0, bytes, &err), 0, "%s", err.text);
 }
 
 static int read_state(const struct model *model, const char *bytes, size_t size, struct sta_error *err)
@@ -97,6 +98,23 @@ Test(partial_state, that_of_another_query_is_refused)
     model.primitives[0].aggregate = STA_AGGREGATE_COUNT;
     cr_expect_eq(read_state(&model, bytes.data, bytes.size, &err), STA_ECORRUPT);
     cr_expect(strstr(err.text, "another query") != NULL, "%s", err.text);
+    sta_buffer_fini(&bytes);
+    model_fini(&model);
+}
+
+/* Whoever would unite them reads the rows instead. */
+Test(partial_state, one_of_nearly_as_many_groups_as_rows_is_not_written)
+{
+    static const struct model_options options = {.seed = 5, .rows = 100000, .names = 40, .spread = 1000000};
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_buffer bytes;
+    struct model model;
+    model_init(&model, &options);
+    model.keys = keys;
+    sta_buffer_init(&bytes);
+    model.key_count = STA_COUNT_OF(keys);
+    cr_expect_eq(model_write_state(&model, &run, 0, &bytes, &err), STA_EOUTDATED);
+    cr_expect(strstr(err.text, "100000 rows") != NULL, "%s", err.text);
     sta_buffer_fini(&bytes);
     model_fini(&model);
 }
