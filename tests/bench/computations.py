@@ -35,9 +35,7 @@ def ingest_records(folder, store):
         start = time.perf_counter()
         trace, job = daemon.register(folder)
         daemon.wait(job)
-        taken = time.perf_counter() - start
-        wait_until(lambda: daemon.idle(50), timeout=120, what="the work after the ingest")  # its compaction would begin again at each start, beside the tables
-    return taken, trace
+        return time.perf_counter() - start, trace
 
 
 def measure_dask(table, data, scratch):
@@ -45,6 +43,8 @@ def measure_dask(table, data, scratch):
     store = scratch / "store-dask"
     runs = [ingest_records(folder, store) for _ in range(RUNS)]
     taken, trace = statistics.median(run[0] for run in runs), runs[-1][1]
+    with Daemon(store, [folder]) as daemon:
+        wait_until(lambda: daemon.idle(50), timeout=120, what="the work after the ingest")  # its compaction would begin again at each start, beside the tables
     table.add(f"ingest of {count:,} records of DASF", f"{seconds(taken)}, {count / taken / 1e6:.2f} M records/s")
     for name in TABLES:
         with Daemon(store, [folder]) as daemon:
