@@ -103,6 +103,25 @@ async function anyPresetCompares(page) {
     assert.match(await page.locator('.runs + .notice').innerText(), /no trace nonesuch/);
 }
 
+/** Who looks for a baseline finds runs on top whose tags, then whose names, are this one's. */
+async function likeRunsComeFirst(page) {
+    const { daemon, trace, one, eight } = await many();
+    const describe = (of, name, tags) => daemon.call('PATCH', `traces/${of.id}`, { name, tags });
+    const offered = async () => {
+        await page.goto(`${daemon.base}/?page=compare&traces=${one.id}`);
+        const names = page.getByLabel('Add a run').locator('option:not([value=""])');
+        await names.first().waitFor({ state: 'attached' });
+        return (await names.allInnerTexts()).map((text) => text.replace(/ \(.*/, ''));
+    };
+    await describe(one, 'unet3d-monday', ['nightly']);
+    await describe(trace, 'bert', ['nightly']);
+    await describe(eight, 'unet3d-sunday', []);
+    assert.deepEqual(await offered(), ['bert', 'unet3d-sunday'], 'a tag in common counts more than a name alike');
+    await describe(trace, 'bert', []);
+    assert.deepEqual(await offered(), ['unet3d-sunday', 'bert']);
+    for (const of of [one, trace, eight]) await describe(of, of.name, []);
+}
+
 async function comparingKeepsThePlace(page) {
     const { daemon, one, eight } = await many();
     await page.goto(`${daemon.base}/?page=layer&trace=${one.id}&from=10&to=60&filter=size+%3E+4096`);
@@ -122,4 +141,5 @@ export const tests = [
     { name: 'many: runs of different size are likened', body: sizesAreLikened },
     { name: 'many: any preset compares, a lost run is said', body: anyPresetCompares },
     { name: 'many: a comparison keeps range and pages', body: comparingKeepsThePlace },
+    { name: 'many: runs that are alike are offered first', body: likeRunsComeFirst },
 ];
