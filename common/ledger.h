@@ -82,9 +82,9 @@ struct sta_source {
     uint64_t fingerprint; /* hash of the first and last 64 KiB of `size` bytes */
     /* Reading can go on when the file has grown: a plain one behind the last whole line (counts.json_bytes),
      * a gzip file behind `size` if it ended at a member's and a line's end. */
-    uint64_t resumable; /* 0 or 1 */
-    uint64_t
-        resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is told from rewriting */
+    uint64_t resumable;          /* 0 or 1 */
+    uint64_t resume_fingerprint; /* hash of the last 64 KiB before `size`, so that growth is distinguished
+                                    from rewriting */
     struct sta_ledger_counts counts;
     struct sta_line_notes malformed, repaired;
 };

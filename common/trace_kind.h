@@ -1,4 +1,5 @@
-/* trace_kind.h - the kinds of traces: told apart by the content of their files, remembered in the catalogue.
+/* trace_kind.h - the kinds of traces: distinguished by the content of their files, remembered in the
+ * catalogue.
  */
 #ifndef STA_COMMON_TRACE_KIND_H
 #define STA_COMMON_TRACE_KIND_H

@@ -123,8 +123,8 @@ function drawNav(active, there) {
 function scrollNav() {
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
     const { left, right } = at?.getBoundingClientRect() ?? { left: 0, right: 0 },
-        room = nav.getBoundingClientRect();
-    nav.scrollLeft = at && (left < room.left || right > room.right) ? at.offsetLeft - nav.offsetLeft - 8 : 0;
+        bounds = nav.getBoundingClientRect();
+    nav.scrollLeft = at && (left < bounds.left || right > bounds.right) ? at.offsetLeft - nav.offsetLeft - 8 : 0;
 }
 
 async function signIn() {

@@ -36,7 +36,7 @@ struct unit {
     struct sta_codes *codes;
     struct sta_part_options options;
     struct sta_writer *part;
-    struct sta_buffer done; /* what rank 0 is told of it */
+    struct sta_buffer done; /* the report that rank 0 receives */
     uv_thread_t thread;
     int status; /* of the thread, with its error */
     struct sta_error error;

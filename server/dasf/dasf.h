@@ -75,7 +75,7 @@ struct sta_dasf_query {
 
 /**
  * sta_dasf_run - one table in whole
- * @facts: records and what could not be told
+ * @facts: records and what could not be found
  * Return: 0; STA_EINPUT with the parameter; STA_ELIMIT, also where the original fails or the tasks depend on
  * each other in a circle; STA_ECANCELLED, STA_ENOMEM, STA_ECORRUPT.  Fini the table after success.
  */

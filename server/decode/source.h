@@ -29,7 +29,7 @@ struct sta_byte_source {
 };
 
 /**
- * sta_source_open - read a plain or gzip file, told apart by content
+ * sta_source_open - read a plain or gzip file, distinguished by content
  * @fd: of the file; stays the caller's, and must outlive the source
  * @path: for messages
  * @text: a file of other bytes is none

@@ -2,7 +2,7 @@
  * threads.
  *
  * Equal events have equal starts, so they are in the same slice, next to each other but for events of the
- * rank's other threads; they are told apart by a hash of 64 bits over thread and all columns.  Reading all
+ * rank's other threads; they are distinguished by a hash of 64 bits over thread and all columns.  Reading all
  * arguments costs more than the rest of the pass, and most traces repeat nothing: the first pass hashes what
  * is cheap to read, and only when two events agree in that, another pass hashes everything. */
 #include "findings/order_looks.h"

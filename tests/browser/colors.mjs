@@ -1,4 +1,4 @@
-/* colors.mjs - the colours of layers can be told apart, each from each, with any kind of colour vision. */
+/* colors.mjs - the colours of layers can be distinguished, each from each, with any kind of colour vision. */
 
 import assert from 'node:assert/strict';
 
@@ -69,7 +69,7 @@ function shown(page) {
     });
 }
 
-async function layersAreToldApart(page, daemon) {
+async function layersAreDistinguished(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     let least = { distance: Infinity, pair: '' };
     for (const colorScheme of ['light', 'dark'])
@@ -93,4 +93,4 @@ async function layersAreToldApart(page, daemon) {
     assert.ok(least.distance >= APART, `${least.pair}: ${least.distance.toFixed(2)}`);
 }
 
-export const tests = [{ name: 'colors: layers are told apart by all eyes', body: layersAreToldApart }];
+export const tests = [{ name: 'colors: layers are distinguished by all eyes', body: layersAreDistinguished }];

@@ -114,7 +114,7 @@ async function headerNamesTheChosenPreset(page, daemon) {
 }
 
 /** What tells two long names apart stands at their ends. */
-async function namesAreToldApart(page, daemon) {
+async function namesAreDistinguished(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(at(daemon, { page: 'overview', trace: trace.id }));
@@ -267,7 +267,7 @@ export const tests = [
     { name: 'small things: a tooltip follows the range', body: tooltipFollowsTheRange },
     { name: 'small things: pictures have their words', body: picturesHaveTheirWords },
     { name: 'small things: the header names the preset that is chosen', body: headerNamesTheChosenPreset },
-    { name: 'small things: names are told apart on a narrow screen', body: namesAreToldApart },
+    { name: 'small things: names are distinguished on a narrow screen', body: namesAreDistinguished },
     { name: 'small things: viewers see no buttons in vain', body: viewersSeeNoButtonsInVain, expected: /40[13]/ },
     { name: 'small things: presets are written and tried', body: presetsAreWritten },
     { name: 'small things: the capacity of a bin is drawn', body: capacityIsDrawn },

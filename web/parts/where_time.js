@@ -30,7 +30,7 @@ const CALLS = [
  *
  * @typedef {Object} Partition
  * @property {'rank_group'|'process'} scope
- * @property {string|null} of  the layer whose time is told apart; null: the spans of the units
+ * @property {string|null} of  the layer whose time is distinguished; null: the spans of the units
  * @property {{name: string, set?: string, layer: import('./layers.js').Layer}[]} sets  set: its condition, where it
  *   is no layer
  * @property {(active: string[], least: (names: string[]) => string) => {name: string|null, kind:

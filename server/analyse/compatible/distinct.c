@@ -2,7 +2,7 @@
  *
  * Of view types that are not grouped by, the union of the sets of its rows; of those that are, over its
  * units: of times the distinct sums, of files the distinct joined names (quirk of metrics.md section 6),
- * where a unit is not a row.  A joined name is told by its hash. */
+ * where a unit is not a row.  A joined name is known by its hash. */
 #include <xxhash.h>
 
 #include "analyse/compatible/layer_view.h"

@@ -59,7 +59,7 @@ static inline int64_t sta_additive_place(const struct sta_additive *additive, ui
 }
 
 int sta_additive_hand_over(struct sta_additive *additive, unsigned worker, struct sta_error *err);
-/** Adds an event that lies in @place whole.  @sizes: whether sizes are told apart.  Return: 0, or what an
+/** Adds an event that lies in @place whole.  @sizes: whether sizes are distinguished.  Return: 0, or what an
  * aggregation returns. */
 STA_MUSTCHECK static inline int sta_additive_put(struct sta_additive *additive, unsigned number,
                                                  uint32_t signature, int64_t place, int64_t time,

@@ -4,7 +4,7 @@
  * window cuts events as the edge of a bin does.  A view that is not by time is the same with one bin that
  * holds all.
  *
- * Bins are told by an index.  Where most of a long time is empty, only the bins that have events are
+ * Bins are numbered.  Where most of a long time is empty, only the bins that have events are
  * counted: an index then follows the runs of such bins, and what is kept by bin costs nothing for the
  * others. */
 #ifndef STA_ANALYSE_EXACT_BINS_H

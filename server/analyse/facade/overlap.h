@@ -29,8 +29,8 @@ struct sta_overlap_query {
      * trace lacks.  The request names the preset. */
     const struct sta_named_expression *sets;
     size_t set_count; /* at most 16 .. */
-    /* .. or with this 60 that are swept together, of which the first so many, at most 16, are told apart in
-     * intervals (overlap/signatures.h). */
+    /* .. or with this 60 that are swept together, of which the first so many, at most 16, are distinguished
+     * in intervals (overlap/signatures.h). */
     bool by_signature;
     uint32_t watched;
     /* Columns and classes of many conditions, for queries whose sets are among these; NULL: each makes its

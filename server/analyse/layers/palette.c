@@ -1,4 +1,4 @@
-/* Colours told apart with any kind of colour vision (after Okabe and Ito, and Tol), dark enough to be
+/* Colours that differ to any kind of colour vision (after Okabe and Ito, and Tol), dark enough to be
  * lightened with depth. */
 #include <stdint.h>
 

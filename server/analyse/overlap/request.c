@@ -1,4 +1,5 @@
-/* A request read: members in the order of the contract, so that the first mistake is the one that is told. */
+/* A request read: members in the order of the contract, so that the first mistake is the one that is
+ * reported. */
 #include "analyse/overlap/request.h"
 
 #include <math.h>

@@ -202,7 +202,7 @@ void sta_put_table(struct sta_response *response, enum sta_format format,
 /* ---- the summary
  *
  * The table has the union of all layers' columns.  A layer's object has those that the layer has, null where
- * there is no value, so that "not defined for this layer" and "nothing there" can be told apart. */
+ * there is no value, so that "not defined for this layer" and "nothing there" can be distinguished. */
 
 struct layers {
     const struct sta_table *table;

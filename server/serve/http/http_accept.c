@@ -76,7 +76,7 @@ static void hand_over(struct sta_http *http, struct sta_exchange *exchange)
     sta_loop_post(exchange);
 }
 
-/* Clients on this machine are told apart by their users, as far as those are known. */
+/* Clients on this machine are distinguished by their users, as far as those are known. */
 static void find_owner(struct sta_http *http, struct sta_exchange *exchange)
 {
     struct sta_client *peer = &exchange->peer;

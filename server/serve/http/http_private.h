@@ -141,7 +141,7 @@ void sta_loop_wake_streams(struct sta_loop *loop);
 struct sta_exchange *sta_exchange_create(struct sta_http *http, int fd, const union sta_address *address);
 /** Does all that can be done without waiting. */
 void sta_exchange_advance(struct sta_exchange *exchange);
-/** The client sends no more: who watches it is told, and a stream ends. */
+/** The client sends no more: who watches it is called, and a stream ends. */
 void sta_exchange_hung_up(struct sta_exchange *exchange);
 /** Return: whether it must be advanced. */
 bool sta_exchange_tick(struct sta_exchange *exchange, uint64_t now_ns);

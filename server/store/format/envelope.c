@@ -76,8 +76,8 @@ static uint32_t features_of(enum sta_envelope_kind kind)
 
 void sta_envelope_pack(struct sta_buffer *out, const void *content, size_t size)
 {
-    char *room = sta_buffer_reserve(out, frames_of(size) * most_of_frame(size));
-    const size_t packed = room != NULL ? pack_frames(content, size, room) : SIZE_MAX;
+    char *buffer = sta_buffer_reserve(out, frames_of(size) * most_of_frame(size));
+    const size_t packed = buffer != NULL ? pack_frames(content, size, buffer) : SIZE_MAX;
     if (packed == SIZE_MAX)
         out->failed = true;
     else

@@ -125,7 +125,7 @@ struct packing {
 /* One thread's. */
 struct packer {
     ZSTD_CCtx *zstd;
-    struct sta_buffer content, room; /* of a piece */
+    struct sta_buffer content, buffer; /* of a piece */
 };
 
 static bool pack_piece(struct packer *packer, struct sta_content_piece *piece, struct packed *packed)
@@ -134,15 +134,15 @@ static bool pack_piece(struct packer *packer, struct sta_content_piece *piece, s
     piece->put(&packer->content, piece->context, piece->first, piece->end);
     piece->size = packer->content.size;
     const size_t most = ZSTD_compressBound(piece->size);
-    char *room = packer->content.failed ? NULL : sta_buffer_reserve(&packer->room, most);
-    if (room == NULL)
+    char *buffer = packer->content.failed ? NULL : sta_buffer_reserve(&packer->buffer, most);
+    if (buffer == NULL)
         return false;
-    packed->size = ZSTD_compressCCtx(packer->zstd, room, most, packer->content.data, piece->size,
+    packed->size = ZSTD_compressCCtx(packer->zstd, buffer, most, packer->content.data, piece->size,
                                      STA_ENVELOPE_ZSTD_LEVEL);
     packed->bytes = ZSTD_isError(packed->size) ? NULL : sta_try_alloc(packed->size);
     if (packed->bytes == NULL)
         return false;
-    memcpy(packed->bytes, room, packed->size);
+    memcpy(packed->bytes, buffer, packed->size);
     return true;
 }
 
@@ -156,7 +156,7 @@ static void pack_some(void *context, unsigned worker)
             atomic_store(&packing->failed, true);
     ZSTD_freeCCtx(packer.zstd);
     sta_buffer_fini(&packer.content);
-    sta_buffer_fini(&packer.room);
+    sta_buffer_fini(&packer.buffer);
 }
 
 /* ---- the file */

@@ -1,5 +1,5 @@
 /* state.h - partial states as streams of bytes: written by one process, united by another (private to
- * aggregate).  The format is told by state_write.c. */
+ * aggregate).  state_write.c describes the format. */
 #ifndef STA_ANALYSE_OPERATORS_AGGREGATE_STATE_H
 #define STA_ANALYSE_OPERATORS_AGGREGATE_STATE_H
 

@@ -1,4 +1,4 @@
-/* Limits of the steps of a query, and what is told of each. */
+/* Limits of the steps of a query, and what is reported of each. */
 #include "analyse/query/rows/query_context.h"
 
 #include <stdlib.h>
