@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { link, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Daemon, given } from './daemon.mjs';
 import { parametersOf, shots, tableNumbers } from './harness.mjs';
@@ -120,14 +121,13 @@ async function ingestShowsItsProgress(page, daemon) {
     assert.equal(shown.Events, (await daemon.trace('large')).events);
 }
 
+/** Its files are there many times, so that it takes far longer than somebody takes to cancel it. */
 async function ingestIsCancelled(page, daemon) {
-    execFileSync(process.env.STRATA_GENERATE, [
-        '--events',
-        '2000000',
-        '--seed',
-        '7',
-        path.join(daemon.folder, 'unwanted'),
-    ]);
+    const folder = path.join(daemon.folder, 'unwanted');
+    execFileSync(process.env.STRATA_GENERATE, ['--events', '1000000', '--seed', '7', folder]);
+    for (const file of await readdir(folder))
+        for (let copy = 1; copy < 40; copy++)
+            await link(path.join(folder, file), path.join(folder, `${copy}-${file}`));
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     await page.locator('dialog .folder-list li', { hasText: 'unwanted' }).getByRole('button', { name: 'Add' }).click();
     await page.keyboard.press('Escape'); // the dialog stays, for another trace

@@ -24,7 +24,7 @@ import { segmented } from './segmented.js';
  * @property {string} file  name of what is saved, without its ending
  * @property {any} [tools]  choices in the head
  * @property {any} [above]  what stands between head and chart, such as a legend
- * @property {any|((answer: any) => any)} [note]  beside the title
+ * @property {any|((answer: any) => any)} [note]  under the head
  * @property {any} [nothing]  why there is nothing
  */
 
@@ -34,7 +34,7 @@ import { segmented } from './segmented.js';
  */
 export function chartCard({ name, title, kind, height = 260 }) {
     const head = h('div', { class: 'card-tools' }),
-        note = h('small', {}),
+        note = h('small', { class: 'chart-note' }) /* a line of its own: no control of the head moves when it comes */,
         heading = h('h2', {}, title);
     const above = h('div', { hidden: true }),
         box = h('div', { class: 'chart-box' });
@@ -42,7 +42,8 @@ export function chartCard({ name, title, kind, height = 260 }) {
     const element = h(
         'section',
         { class: 'card', 'aria-label': title },
-        h('header', { class: 'card-head' }, heading, note, head),
+        h('header', { class: 'card-head' }, heading, head),
+        note,
         above,
         box,
     );
@@ -71,6 +72,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
                 asTable ? [] : [{ text: 'Save as PNG', action: () => savePng(view.file) }],
             ),
         );
+        note.hidden = !view.note;
         above.hidden = !view.above;
         refill(above, view.above);
         computing.ask({
