@@ -216,6 +216,43 @@ async function pagesArriveStill(page, daemon) {
     }
 }
 
+/** Where the controls of each chart's head stand in its card, as often as one of them moves. */
+function collectPlaces() {
+    window.places = {};
+    const look = () => {
+        for (const group of document.querySelectorAll('.card [aria-label="Show as"]')) {
+            const card = group.closest('.card'),
+                [inner, outer] = [group, card].map((element) => element.getBoundingClientRect());
+            const at = `${Math.round(inner.top - outer.top)}, ${Math.round(outer.right - inner.right)}`,
+                known = (window.places[card.getAttribute('aria-label')] ??= []);
+            if (outer.width > 0 && known.at(-1) !== at) known.push(at);
+        }
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}
+
+/** A click that is begun while an answer comes in ends on the same control. */
+async function controlsStandStill(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.addInitScript(collectPlaces);
+    const slow = /\/(timeseries|overlap|histogram|views|query|steps)[/?]/;
+    await page.route(slow, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        await route.fallback().catch(() => {}); /* of a page that was left */
+    });
+    for (const name of ['overview', 'layer', 'overlap', 'steps']) {
+        await page.goto(at(daemon, { page: name, trace: trace.id }));
+        await page.locator('.chart-box canvas').first().waitFor();
+        if (name === 'overview') {
+            await page.getByLabel('Metric').selectOption('busy');
+            await page.locator('.chart-note', { hasText: 'pale' }).waitFor();
+        }
+        for (const [card, places] of Object.entries(await page.evaluate(() => window.places)))
+            assert.equal(places.length, 1, `${name}: the controls of ${card} moved: ${places.join('; ')}`);
+    }
+}
+
 export const tests = [
     { name: 'second look: a trace without events says so on every page', body: emptyTraceIsSaid },
     { name: 'second look: a drawing that fails is said', body: drawingThatFailsIsSaid, expected: /TypeError/ },
@@ -230,4 +267,5 @@ export const tests = [
     { name: 'second look: the range is typed, moved and undone', body: rangeIsTypedMovedAndUndone },
     { name: 'second look: traces are switched and read again in place', body: tracesAreSwitched },
     { name: 'second look: pages arrive without jumps', body: pagesArriveStill },
+    { name: 'second look: controls stand still when answers come', body: controlsStandStill },
 ];

@@ -105,8 +105,16 @@ function collectProgress() {
     }).observe(document, { subtree: true, childList: true, characterData: true });
 }
 
+/** A trace whose files are there many times: reading it takes far longer than a click. */
+async function longIngest(folder, copies) {
+    execFileSync(process.env.STRATA_GENERATE, ['--events', '1000000', '--seed', '7', folder]);
+    for (const file of await readdir(folder))
+        for (let copy = 1; copy < copies; copy++)
+            await link(path.join(folder, file), path.join(folder, `${copy}-${file}`));
+}
+
 async function ingestShowsItsProgress(page, daemon) {
-    execFileSync(process.env.STRATA_GENERATE, ['--events', '2000000', path.join(daemon.folder, 'large')]);
+    await longIngest(path.join(daemon.folder, 'large'), 8);
     await page.addInitScript(collectProgress);
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     await page.locator('dialog .folder-list li', { hasText: 'large' }).getByRole('button', { name: 'Add' }).click();
@@ -121,13 +129,8 @@ async function ingestShowsItsProgress(page, daemon) {
     assert.equal(shown.Events, (await daemon.trace('large')).events);
 }
 
-/** Its files are there many times, so that it takes far longer than somebody takes to cancel it. */
 async function ingestIsCancelled(page, daemon) {
-    const folder = path.join(daemon.folder, 'unwanted');
-    execFileSync(process.env.STRATA_GENERATE, ['--events', '1000000', '--seed', '7', folder]);
-    for (const file of await readdir(folder))
-        for (let copy = 1; copy < 40; copy++)
-            await link(path.join(folder, file), path.join(folder, `${copy}-${file}`));
+    await longIngest(path.join(daemon.folder, 'unwanted'), 40);
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     await page.locator('dialog .folder-list li', { hasText: 'unwanted' }).getByRole('button', { name: 'Add' }).click();
     await page.keyboard.press('Escape'); // the dialog stays, for another trace
