@@ -89,7 +89,7 @@ async function setsOf(page, { rule }) {
     const time = (name) => sets[name]['Wall time'];
     switch (rule) {
         case 'synchronous_loading': {
-            const [inline] = await valuesIn(page.locator('.card', { hasText: 'By rank' }).locator('header'));
+            const [inline] = await valuesIn(page.locator('.card', { hasText: 'By rank' }).locator('.chart-note'));
             return { t_inline: inline, value: inline / time('loading') };
         }
         case 'comm_bound':
