@@ -12,6 +12,36 @@
 
 #define OFFSET_LIMIT 4e9 /* s: a clock that runs for longer than a century */
 
+/* ---- the order of the stream */
+
+struct numbered_source {
+    const struct sta_source *source;
+    size_t number;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    const struct numbered_source *left = a, *right = b;
+    return strcmp(left->source->path, right->source->path);
+}
+
+uint64_t *dasf_stream_places(const struct sta_snapshot *snapshot, uint64_t *records)
+{
+    size_t count = sta_snapshot_source_count(snapshot);
+    struct numbered_source *sources = sta_alloc_array(count + 1, sizeof *sources);
+    uint64_t *places = sta_alloc_array(count + 1, sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        sources[i] = (struct numbered_source){sta_snapshot_source(snapshot, i), i};
+    qsort(sources, count, sizeof *sources, by_path);
+    *records = 0;
+    for (size_t i = 0; i < count; i++) {
+        places[sources[i].number] = *records;
+        *records += sources[i].source->counts.lines;
+    }
+    free(sources);
+    return places;
+}
+
 /* ---- the records */
 
 int sta_dasf_create(struct sta_snapshot *snapshot, const struct sta_presets *presets,

@@ -319,33 +319,6 @@ static int read_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
     return status;
 }
 
-/* ---- the order of the stream */
-
-static int by_path(const void *a, const void *b)
-{
-    const struct sta_source *const *left = a, *const *right = b;
-    return strcmp((*left)->path, (*right)->path);
-}
-
-uint64_t *dasf_stream_places(const struct sta_snapshot *snapshot, uint64_t *records)
-{
-    size_t count = sta_snapshot_source_count(snapshot);
-    const struct sta_source **sources = sta_alloc_array(count + 1, sizeof *sources);
-    uint64_t *places = sta_alloc_array(count + 1, sizeof *places);
-    for (size_t i = 0; i < count; i++)
-        sources[i] = sta_snapshot_source(snapshot, i);
-    qsort(sources, count, sizeof *sources, by_path);
-    *records = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t number = 0; number < count; number++)
-            if (sta_snapshot_source(snapshot, number) == sources[i])
-                places[number] = *records;
-        *records += sources[i]->counts.lines;
-    }
-    free(sources);
-    return places;
-}
-
 void *dasf_alloc(struct sta_dasf *dasf, const struct sta_budget *budget, size_t count, size_t size,
                  struct sta_error *err)
 {
