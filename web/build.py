@@ -30,6 +30,7 @@ REFERENCE = re.compile(r'(?P<before>(?:href|src)=")(?P<name>[\w./-]+\.(?:js|css|
 
 # Where the page lists the scripts of each page of the dashboard.
 LISTED = '<script type="application/json" id="scripts">{}</script>'
+FRAME = '<script type="module"'  # and where the scripts of the frame begin
 
 
 def fetch_packages(source, packages):
@@ -80,8 +81,8 @@ def with_scripts(page, outputs):
     base = os.path.basename
     links = "".join(f'<link rel="modulepreload" href="{base(name)}">\n' for name in frame)
     pages = {pathlib.Path(entry).stem: [base(other) for other in scripts_below(name, outputs) if other not in frame] for entry, name in sorted(made.items()) if entry.startswith("pages/")}
-    assert page.count(LISTED) == 1
-    return page.replace(LISTED, links + LISTED.replace("{}", json.dumps(pages)))
+    assert page.count(LISTED) == page.count(FRAME) == 1
+    return page.replace(LISTED, LISTED.replace("{}", json.dumps(pages))).replace(FRAME, links + FRAME)
 
 
 def joined_site(source, packages, out):

@@ -1,6 +1,6 @@
-/* early.js - what has to happen before anything is painted (a classic script, so it blocks): light or dark as chosen
- * with the switch; and the scripts of the page that the address names are fetched beside those of the frame, which
- * would ask for them one after the other. */
+/* early.js - what has to happen before anything is painted (a classic script, so it blocks; before the stylesheets,
+ * for which it would wait): light or dark as chosen with the switch; and the scripts of the page that the address
+ * names are fetched beside those of the frame, which would ask for them one after the other. */
 try {
     const theme = localStorage.getItem('theme');
     if (theme) document.documentElement.dataset.theme = theme;
