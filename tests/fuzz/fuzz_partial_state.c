@@ -93,7 +93,7 @@ static void make_good(struct bytes *good)
     struct sta_error err = STA_ERROR_INIT;
     const struct sta_byte_sink sink = {good, append};
     STA_ASSERT(sta_aggregation_consume(grouping, 0, &rows, &err) == 0);
-    STA_ASSERT(sta_aggregation_serialize(grouping, &sink, &err) == 0);
+    STA_ASSERT(sta_aggregation_serialize(grouping, UINT64_MAX, &sink, &err) == 0);
     sta_aggregation_destroy(grouping);
     sta_dictionary_destroy(texts);
 }

@@ -93,10 +93,10 @@ STA_MUSTCHECK int sta_aggregation_finish(struct sta_aggregation *grouping,
                                          const struct sta_aggregation_output *sink, struct sta_error *err);
 
 /** Writes all that was taken, as bytes that mean the same to another process (frames.h): keys by value, texts
- * as texts, states exact.  Ends the grouping: nothing but destroying it may follow.  Return: 0;
- * STA_EOUTDATED: there are nearly as many groups as rows, and reading those takes less time than uniting
- * them; what the sink returned, STA_ENOMEM, STA_ECANCELLED, .. */
-STA_MUSTCHECK int sta_aggregation_serialize(struct sta_aggregation *grouping,
+ * as texts, states exact.  Ends the grouping: nothing but destroying it may follow.  @reading_ns: what taking
+ * the rows took.  Return: 0; STA_EOUTDATED: groups and values are so many that the other process reads the
+ * rows in less time than it would wait for these; what the sink returned, STA_ENOMEM, STA_ECANCELLED, .. */
+STA_MUSTCHECK int sta_aggregation_serialize(struct sta_aggregation *grouping, uint64_t reading_ns,
                                             const struct sta_byte_sink *sink, struct sta_error *err);
 /** Takes what another aggregation of the same spec has written, as if its rows were taken here; the order of
  * rows (source, at, place) must mean the same in all of them.  After a failure (STA_ECORRUPT: damaged, of

@@ -1,7 +1,6 @@
 /* Frames: cut, sealed, and checked. */
 #include "analyse/operators/frames.h"
 
-#include <string.h>
 #include <xxhash.h>
 
 #include "common/memory.h"
@@ -44,7 +43,7 @@ static void flush(struct sta_frame_writer *writer)
     writer->used = 0;
 }
 
-void sta_frame_put(struct sta_frame_writer *writer, const void *bytes, size_t size)
+void sta_frame_put_over(struct sta_frame_writer *writer, const void *bytes, size_t size)
 {
     while (size > 0) {
         const size_t part = STA_MIN(size, (size_t)(STA_FRAME_PAYLOAD - writer->used));
@@ -55,16 +54,6 @@ void sta_frame_put(struct sta_frame_writer *writer, const void *bytes, size_t si
         if (writer->used == STA_FRAME_PAYLOAD)
             flush(writer);
     }
-}
-
-void sta_frame_put_u32(struct sta_frame_writer *writer, uint32_t value)
-{
-    sta_frame_put(writer, &value, sizeof value);
-}
-
-void sta_frame_put_u64(struct sta_frame_writer *writer, uint64_t value)
-{
-    sta_frame_put(writer, &value, sizeof value);
 }
 
 int sta_frame_writer_finish(struct sta_frame_writer *writer)
@@ -120,7 +109,7 @@ static int next_frame(struct sta_frame_reader *reader)
     return rc;
 }
 
-int sta_frame_get(struct sta_frame_reader *reader, void *bytes, size_t size)
+int sta_frame_get_over(struct sta_frame_reader *reader, void *bytes, size_t size)
 {
     memset(bytes, 0, size);
     while (size > 0 && reader->status == STA_OK) {
@@ -133,18 +122,4 @@ int sta_frame_get(struct sta_frame_reader *reader, void *bytes, size_t size)
         size -= part;
     }
     return reader->status;
-}
-
-uint32_t sta_frame_get_u32(struct sta_frame_reader *reader)
-{
-    uint32_t value;
-    (void)sta_frame_get(reader, &value, sizeof value);
-    return value;
-}
-
-uint64_t sta_frame_get_u64(struct sta_frame_reader *reader)
-{
-    uint64_t value;
-    (void)sta_frame_get(reader, &value, sizeof value);
-    return value;
 }

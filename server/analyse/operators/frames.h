@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/error.h"
 
@@ -53,9 +54,25 @@ struct sta_frame_writer {
 };
 void sta_frame_writer_init(struct sta_frame_writer *writer, const struct sta_byte_sink *sink,
                            struct sta_error *err);
-void sta_frame_put(struct sta_frame_writer *writer, const void *bytes, size_t size);
-void sta_frame_put_u32(struct sta_frame_writer *writer, uint32_t value);
-void sta_frame_put_u64(struct sta_frame_writer *writer, uint64_t value);
+/** sta_frame_put of bytes that fill the frame. */
+void sta_frame_put_over(struct sta_frame_writer *writer, const void *bytes, size_t size);
+static inline void sta_frame_put(struct sta_frame_writer *writer, const void *bytes, size_t size)
+{
+    if (size >= STA_FRAME_PAYLOAD - writer->used) {
+        sta_frame_put_over(writer, bytes, size);
+        return;
+    }
+    memcpy(writer->payload + writer->used, bytes, size);
+    writer->used += (uint32_t)size;
+}
+static inline void sta_frame_put_u32(struct sta_frame_writer *writer, uint32_t value)
+{
+    sta_frame_put(writer, &value, sizeof value);
+}
+static inline void sta_frame_put_u64(struct sta_frame_writer *writer, uint64_t value)
+{
+    sta_frame_put(writer, &value, sizeof value);
+}
 /** Writes the last frame.  Return: 0, or what the sink returned first. */
 STA_MUSTCHECK int sta_frame_writer_finish(struct sta_frame_writer *writer);
 
@@ -70,10 +87,29 @@ struct sta_frame_reader {
 };
 void sta_frame_reader_init(struct sta_frame_reader *reader, const struct sta_byte_source *source,
                            struct sta_error *err);
+/** sta_frame_get of bytes that the frame does not hold all. */
+int sta_frame_get_over(struct sta_frame_reader *reader, void *bytes, size_t size);
 /** Return: the reader's status. */
-int sta_frame_get(struct sta_frame_reader *reader, void *bytes, size_t size);
-uint32_t sta_frame_get_u32(struct sta_frame_reader *reader);
-uint64_t sta_frame_get_u64(struct sta_frame_reader *reader);
+static inline int sta_frame_get(struct sta_frame_reader *reader, void *bytes, size_t size)
+{
+    if (size > reader->size - reader->at || reader->status != STA_OK)
+        return sta_frame_get_over(reader, bytes, size);
+    memcpy(bytes, reader->payload + reader->at, size);
+    reader->at += (uint32_t)size;
+    return reader->status;
+}
+static inline uint32_t sta_frame_get_u32(struct sta_frame_reader *reader)
+{
+    uint32_t value;
+    (void)sta_frame_get(reader, &value, sizeof value);
+    return value;
+}
+static inline uint64_t sta_frame_get_u64(struct sta_frame_reader *reader)
+{
+    uint64_t value;
+    (void)sta_frame_get(reader, &value, sizeof value);
+    return value;
+}
 /** What was read makes no sense: STA_ECORRUPT, unless reading has failed before. */
 int sta_frame_refuse(struct sta_frame_reader *reader, const char *why);
 

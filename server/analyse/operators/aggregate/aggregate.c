@@ -117,11 +117,11 @@ static void begin_finish(struct sta_aggregation *grouping)
                                                  .worker_count = grouping->worker_count};
 }
 
-int sta_aggregation_serialize(struct sta_aggregation *grouping, const struct sta_byte_sink *sink,
-                              struct sta_error *err)
+int sta_aggregation_serialize(struct sta_aggregation *grouping, uint64_t reading_ns,
+                              const struct sta_byte_sink *sink, struct sta_error *err)
 {
     begin_finish(grouping);
-    return sta_group_write_state(&grouping->finish, sink, err);
+    return sta_group_write_state(&grouping->finish, reading_ns, sink, err);
 }
 
 int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct sta_byte_source *source,

@@ -226,14 +226,16 @@ static int sort_groups(struct sta_sorted_table *sorted, struct sta_group_table *
     int rc = STA_ENOMEM;
     if (entries != NULL && scratch != NULL) {
         fill_entries(table, order, entries);
-        rc = sta_radix_sort(entries, scratch, table->count, sorted->words + 1, false, order->shape->cancel);
+        rc = order->sorts_nothing ? STA_OK
+                                  : sta_radix_sort(entries, scratch, table->count, sorted->words + 1, false,
+                                                   order->shape->cancel);
     }
     sta_free(scratch);
     sorted->entries = entries;
     if (rc != 0)
         return rc;
     sorted->count = table->count;
-    if (may_have_equals(order))
+    if (!order->sorts_nothing && may_have_equals(order))
         unite_equals(sorted, table, places);
     else
         for (uint32_t p = 0; places != NULL && p < sorted->count; p++)
@@ -254,7 +256,7 @@ static void flush_calls(struct sta_group_table *table)
 
 static size_t sorted_below(const struct sta_group_order *order, const struct sta_list_shape *list)
 {
-    if (order->sorts_no_lists)
+    if (order->sorts_nothing)
         return 0;
     return order->selects && list->kind == STA_LIST_VALUES ? STA_LONG_LIST : SIZE_MAX;
 }

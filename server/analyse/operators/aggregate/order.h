@@ -12,7 +12,7 @@ struct sta_group_order {
     struct sta_ranks *key_ranks;  /* by key; of TEXT alone */
     struct sta_ranks *list_ranks; /* by list; of TEXT alone */
     bool selects;                 /* long lists of values are selected from, so they need not be sorted */
-    bool sorts_no_lists;          /* who reads them sorts them */
+    bool sorts_nothing;           /* neither groups nor their lists: who reads them does */
 };
 
 /** Fini also after a failure. */

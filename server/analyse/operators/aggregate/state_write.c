@@ -22,6 +22,8 @@ struct writing {
     const struct sta_budget *budget;
     struct sta_group_order *order;
     struct sta_dictionary *texts; /* by number in the stream */
+    uint32_t **key_numbers;       /* by key, by rank: that number + 1; 0: not yet */
+    uint32_t **list_numbers;      /* by list, likewise */
     uint8_t *record;              /* of the present group */
     uint64_t groups;
     struct sta_frame_writer writer;
@@ -66,14 +68,28 @@ static uint32_t number_in_stream(struct writing *writing, struct sta_text text, 
     return number;
 }
 
-static void put_text(struct writing *writing, struct sta_text text)
+/* Return: its number in the stream. */
+static uint32_t put_text(struct writing *writing, struct sta_text text)
 {
     bool first;
-    sta_frame_put_u32(&writing->writer, number_in_stream(writing, text, &first));
-    if (!first)
+    const uint32_t number = number_in_stream(writing, text, &first);
+    sta_frame_put_u32(&writing->writer, number);
+    if (first) {
+        sta_frame_put_u32(&writing->writer, text.length);
+        sta_frame_put(&writing->writer, text.bytes, text.length);
+    }
+    return number;
+}
+
+/* Of a key or a list: each text is looked up once. */
+static void put_ranked_text(struct writing *writing, const struct sta_ranks *ranks, uint32_t *numbers,
+                            uint64_t rank)
+{
+    if (numbers[rank] > 0) {
+        sta_frame_put_u32(&writing->writer, numbers[rank] - 1);
         return;
-    sta_frame_put_u32(&writing->writer, text.length);
-    sta_frame_put(&writing->writer, text.bytes, text.length);
+    }
+    numbers[rank] = put_text(writing, sta_texts_get(ranks->texts, ranks->numbers[rank])) + 1;
 }
 
 static void put_text_of_state(void *self, struct sta_texts *texts, uint64_t *number)
@@ -97,8 +113,7 @@ static void put_keys(struct writing *writing, const uint64_t *words)
         const uint8_t present = sta_key_get(field, words, &value);
         sta_frame_put(&writing->writer, &present, 1);
         if (present && field->type == STA_TYPE_TEXT)
-            put_text(writing, sta_texts_get(writing->shape->key_texts[k],
-                                            writing->order->key_ranks[k].numbers[value]));
+            put_ranked_text(writing, &writing->order->key_ranks[k], writing->key_numbers[k], value);
         else if (present)
             sta_frame_put_u64(&writing->writer, value);
     }
@@ -125,8 +140,8 @@ static void put_words(struct writing *writing, size_t number, const uint64_t *wo
             sta_frame_put(&writing->writer, words + first * sta_list_width(list),
                           part * sta_list_width(list) * sizeof *words);
         for (size_t i = first; list->texts != NULL && i < first + part; i++)
-            put_text(writing,
-                     sta_texts_get(list->texts, writing->order->list_ranks[number].numbers[words[i]]));
+            put_ranked_text(writing, &writing->order->list_ranks[number], writing->list_numbers[number],
+                            words[i]);
     }
 }
 
@@ -192,7 +207,7 @@ static int finalize(struct sta_group_finish *finish, struct sta_error *err)
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     bool runs = false;
     int rc = sta_group_order_init(&finish->order, finish->shape, err);
-    finish->order.sorts_no_lists = true;
+    finish->order.sorts_nothing = true;
     for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
         struct sta_group_worker *worker = finish->workers[w];
         runs = runs || worker->run_count > 0;
@@ -218,39 +233,91 @@ static int put_worker(struct writing *writing, struct sta_group_worker *worker, 
     return rc;
 }
 
-#define FEW_GROUPS (64u << 10) /* that are always written */
-#define ROWS_OF_GROUP 3        /* of fewer, to read them anew takes less time than to unite the groups */
+/* What it takes to write, send, read and unite them; measured. */
+#define GROUP_NS 190
+#define ENTRY_NS 16
+#define LITTLE_NS UINT64_C(10000000) /* is always spent */
 
-/* Groups on disk are not counted. */
-static int check_worth(const struct sta_group_finish *finish, struct sta_error *err)
+/* What is on disk is not counted. */
+static int check_worth(const struct sta_group_finish *finish, uint64_t reading_ns, struct sta_error *err)
 {
-    uint64_t groups = 0, rows = 0;
-    for (unsigned w = 0; w < finish->worker_count; w++) {
-        rows += finish->workers[w]->rows;
-        for (size_t t = 0; t <= finish->workers[w]->sealed_count; t++)
-            groups += table_at(finish->workers[w], t)->count;
-    }
-    if (groups <= FEW_GROUPS || groups <= rows / ROWS_OF_GROUP)
+    uint64_t groups = 0, entries = 0;
+    for (unsigned w = 0; w < finish->worker_count; w++)
+        for (size_t t = 0; t <= finish->workers[w]->sealed_count; t++) {
+            const struct sta_group_table *table = table_at(finish->workers[w], t);
+            groups += table->count;
+            for (size_t l = 0; l < finish->shape->list_count; l++)
+                entries += table->logs[l].count;
+        }
+    const uint64_t sending_ns = groups * GROUP_NS + entries * ENTRY_NS;
+    if (sending_ns <= STA_MAX(reading_ns, LITTLE_NS))
         return STA_OK;
-    return sta_fail(err, STA_EOUTDATED, "%llu rows have %llu groups, which are not worth sending",
-                    (unsigned long long)rows, (unsigned long long)groups);
+    return sta_fail(err, STA_EOUTDATED, "%llu groups with %llu values are not worth sending",
+                    (unsigned long long)groups, (unsigned long long)entries);
 }
 
-int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte_sink *sink,
-                          struct sta_error *err)
+/* One for each key or list. */
+static int create_numbers(const struct sta_ranks *ranks, size_t count, struct sta_account *account,
+                          uint32_t **numbers, struct sta_error *err)
 {
-    static const uint8_t end = 0;
-    struct writing *writing = sta_alloc(sizeof *writing);
-    uint64_t rows = 0;
-    int rc = check_worth(finish, err);
-    if (rc == 0)
-        rc = finalize(finish, err);
-    writing->shape = finish->shape;
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i].texts == NULL)
+            continue;
+        numbers[i] = sta_account_calloc(account, (size_t)ranks[i].count + 1, sizeof **numbers,
+                                        "the texts of a partial state", err);
+        if (numbers[i] == NULL)
+            return err->status;
+    }
+    return STA_OK;
+}
+
+static void destroy_numbers(uint32_t **numbers, size_t count, struct sta_account *account)
+{
+    for (size_t i = 0; i < count; i++)
+        sta_account_free(account, numbers[i]);
+    free(numbers);
+}
+
+static int writing_init(struct writing *writing, struct sta_group_finish *finish,
+                        const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    const struct sta_shape *shape = finish->shape;
+    int rc = finalize(finish, err);
+    writing->shape = shape;
     writing->budget = finish->budget;
     writing->order = &finish->order;
-    writing->texts = sta_dictionary_create_in(finish->shape->texts);
-    writing->record = sta_alloc(finish->shape->record);
+    writing->texts = sta_dictionary_create_in(shape->texts);
+    writing->record = sta_alloc(shape->record);
+    writing->key_numbers = sta_alloc_array(shape->key_count, sizeof *writing->key_numbers);
+    writing->list_numbers = sta_alloc_array(shape->list_count, sizeof *writing->list_numbers);
     sta_frame_writer_init(&writing->writer, sink, err);
+    if (rc == 0)
+        rc = create_numbers(finish->order.key_ranks, shape->key_count, shape->texts, writing->key_numbers,
+                            err);
+    if (rc == 0)
+        rc = create_numbers(finish->order.list_ranks, shape->list_count, shape->texts, writing->list_numbers,
+                            err);
+    return rc;
+}
+
+static void writing_fini(struct writing *writing)
+{
+    destroy_numbers(writing->key_numbers, writing->shape->key_count, writing->shape->texts);
+    destroy_numbers(writing->list_numbers, writing->shape->list_count, writing->shape->texts);
+    sta_dictionary_destroy(writing->texts);
+    free(writing->record);
+}
+
+int sta_group_write_state(struct sta_group_finish *finish, uint64_t reading_ns,
+                          const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    static const uint8_t end = 0;
+    uint64_t rows = 0;
+    int rc = check_worth(finish, reading_ns, err);
+    if (rc != 0)
+        return rc;
+    struct writing *writing = sta_alloc(sizeof *writing);
+    rc = writing_init(writing, finish, sink, err);
     put_head(finish->shape, &writing->writer);
     for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
         rows += finish->workers[w]->rows;
@@ -262,8 +329,7 @@ int sta_group_write_state(struct sta_group_finish *finish, const struct sta_byte
     sta_frame_put_u64(&writing->writer, rows);
     if (rc == 0)
         rc = sta_frame_writer_finish(&writing->writer);
-    sta_dictionary_destroy(writing->texts);
-    free(writing->record);
+    writing_fini(writing);
     free(writing);
     return rc;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <uv.h>
 
 #include "analyse/exec/budget.h"
 #include "analyse/query/rows/group_rows.h"
@@ -399,10 +400,11 @@ int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_contex
     struct pass pass;
     struct gathering gathering = {&pass, context->budget};
     int rc = begin(&pass, pipeline, context, err);
+    const uint64_t began = uv_hrtime();
     if (rc == 0)
         rc = scan_stripe(&gathering, stripe, err);
     if (rc == 0)
-        rc = sta_aggregation_serialize(pass.grouping, sink, err);
+        rc = sta_aggregation_serialize(pass.grouping, uv_hrtime() - began, sink, err);
     pass_fini(&pass);
     return rc;
 }

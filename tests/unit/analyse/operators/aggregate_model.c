@@ -345,7 +345,8 @@ int model_write_state(const struct model *model, const struct model_run *run, si
     init_dealing(dealing);
     dealing->grouping = model_create(model, &budget);
     deal_all(dealing, shard, run->shards);
-    const int rc = sta_aggregation_serialize(dealing->grouping, &sink, err);
+    const int rc =
+        sta_aggregation_serialize(dealing->grouping, run->read_at_once ? 0 : UINT64_MAX, &sink, err);
     fini_dealing(dealing);
     return rc;
 }

@@ -55,10 +55,12 @@ struct model_run {
     uint64_t seed; /* of how rows are dealt out */
     unsigned workers, dictionaries;
     size_t memory;
-    size_t account;  /* bytes that may be charged; 0: any number */
-    bool in_order;   /* rows are not shuffled */
-    unsigned shards; /* the rows are dealt out to so many groupings, whose states are written and united; 0:
-                        to one, which gives the answer itself */
+    size_t account;    /* bytes that may be charged; 0: any number */
+    bool in_order;     /* rows are not shuffled */
+    bool read_at_once; /* taking the rows is said to have taken no time; else any time, so that a state is
+                          written whatever its size */
+    unsigned shards;   /* the rows are dealt out to so many groupings, whose states are written and united; 0:
+                          to one, which gives the answer itself */
 };
 /** Groups the rows; the answer's bytes go to @answer, one line a group, in the manner of model_expect. */
 void model_group(const struct model *model, const struct model_run *run, struct sta_buffer *answer,
