@@ -29,6 +29,12 @@ QUERIES = [
     {"filter": "dur == -1", "columns": ["ts"], "order_by": ["-dur"], "limit": 20},
     {"filter": 'func_name == "nobody calls this"', "group_by": ["pid"], "aggregate": {"n": "count()"}},
 ]
+# So many groups and values that it depends on the machine whether a rank sends them or rank 0 reads the rows.
+MANY_GROUPS = [
+    {"group_by": ["ts", "tid", "func_name", "file_name"], "aggregate": {"n": "count()", "t": "sum(time)", "f": "first(file_name)"}, "limit": 20000},
+    {"group_by": ["func_name"], "aggregate": {f"{name}{share}": f"quantile({name}, {share / 100})" for name in ("dur", "ts", "size", "te", "pid", "tid") for share in (25, 50, 90)}},
+    {"group_by": ["pid"], "aggregate": {"t": "nunique(ts)", "e": "nunique(te)", "d": "nunique(dur)", "f": "nunique(file_name)"}},
+]
 LAYER_KEYS = ["func_name", "process", "thread", "host_name", "file_name", "time_range", "epoch"]
 VIEWS = [
     "summary", "summary?from=100&to=700", "summary?filter=dur>20", "timeseries?max_points=50", "timeseries?max_points=700&metrics=busy,size,time",
@@ -40,6 +46,8 @@ OVERLAPS = [
     {"sets": SETS, "scope": "process", "from": 50.5, "to": 720.25}, {"sets": SETS, "scope": ["pid", "cat"]},
     *[{"sets": SETS, "scope": scope, "exposure": True} for scope in ("thread", "process", "rank_group", "host", "job")],
     {"sets": SETS, "scope": "process", "exposure": True, "from": 100.25, "to": 640.5},
+    *[{"sets": SETS, "scope": scope, "granularity": 1} for scope in ("thread", "process", "rank_group", "host", "job")],
+    {"sets": SETS, "scope": "process", "granularity": 0.05, "exposure": True, "from": 100.25, "to": 640.5},
     # Events in which all others lie: they reach over the cuts between ranges of time.
     {"sets": {"outer": "dur > 1000", "io": 'cat == "posix"', "all": "dur >= 0"}, "scope": "thread", "exposure": True},
     {"sets": {"outer": "dur > 1000", "io": 'cat == "posix"', "all": "dur >= 0"}, "scope": "job", "exposure": True, "from": 300},

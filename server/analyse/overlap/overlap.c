@@ -72,27 +72,23 @@ static int fill_answer(const struct sta_overlap_request *request, struct sta_ove
 static int run_exact(const struct sta_overlap_request *request, const struct sta_budget *budget,
                      struct sta_overlap_result *answer, struct sta_error *err)
 {
-    struct sta_overlap_series *series = NULL;
     struct sta_overlap_binding binding = {0};
     struct sta_overlap_results results = {0};
     struct sta_overlap_wants wants = {.exposure = request->exposure, .concurrency = true};
     int rc = 0;
     answer->semantics = "exact";
     answer->scope = sta_overlap_scope_json(request);
-    if (request->granularity > 0) {
-        rc = sta_overlap_series_create(request, budget, &series, err);
-        wants.take = sta_overlap_series_take;
-        wants.context = series;
-    }
+    if (request->granularity > 0)
+        rc = sta_overlap_series_create(request, budget, &wants.series, err);
     if (rc == 0)
         rc = sta_overlap_binding_init(&binding, request, budget, err);
     if (rc == 0)
         rc = sta_overlap_pass(&binding, &wants, &results, err);
     if (rc == 0)
-        rc = fill_answer(request, series, &results, budget, answer, err);
+        rc = fill_answer(request, wants.series, &results, budget, answer, err);
     sta_overlap_results_fini(&results);
     sta_overlap_binding_fini(&binding);
-    sta_overlap_series_destroy(series);
+    sta_overlap_series_destroy(wants.series);
     return rc;
 }
 

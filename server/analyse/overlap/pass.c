@@ -10,6 +10,7 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/overlap/partial.h"
+#include "analyse/overlap/series.h"
 #include "analyse/overlap/share.h"
 #include "common/memory.h"
 
@@ -236,6 +237,10 @@ static int pass_init(struct pass *pass, struct sta_error *err)
     int rc = 0;
     if (pass->request->signatures != NULL)
         options.translation = pass->request->signatures->translation;
+    if (pass->wants->series != NULL) {
+        options.take = sta_overlap_series_take;
+        options.context = pass->wants->series;
+    }
     pass->sweep = sta_sweep_create(&options);
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
     for (unsigned w = 0; w < pass->worker_count && rc == 0; w++)
@@ -371,7 +376,7 @@ static int gather_all(const struct sta_overlap_binding *binding, const struct st
     int rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, 0), partial, err);
     for (unsigned rank = 1; rc == 0 && rank < sta_shared_time_count(shared); rank++) {
         struct sta_overlap_partial other = {.account = binding->budget->account};
-        rc = sta_overlap_shared_take(shared, rank, binding, &other, err);
+        rc = sta_overlap_shared_take(shared, rank, binding, wants, &other, err);
         if (rc == STA_EOUTDATED)
             rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, rank), &other, err);
         if (rc == 0)

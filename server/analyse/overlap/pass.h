@@ -114,11 +114,14 @@ struct sta_overlap_results {
 typedef int (*sta_overlap_see)(void *context, unsigned worker, const struct sta_scan_rows *rows,
                                const struct sta_overlap_events *events, struct sta_error *err);
 
+struct sta_overlap_series;
+
 struct sta_overlap_wants {
     sta_sweep_take take; /* of the intervals of the sweep; NULL: not these */
     void *context;
-    const uint8_t *classes; /* by combination of sets, as of sta_sweep_options; NULL: none */
-    bool idle;              /* also those in which no set is active */
+    struct sta_overlap_series *series; /* takes them in place of that; NULL: there is none */
+    const uint8_t *classes;            /* by combination of sets, as of sta_sweep_options; NULL: none */
+    bool idle;                         /* also those in which no set is active */
     bool exposure;
     bool concurrency;    /* and the time of each set: what events of it add up to */
     sta_overlap_see see; /* of the events that are swept; NULL: nobody */

@@ -8,6 +8,7 @@
 #include "analyse/views/members.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/intervals/coverage.h"
+#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 #define MOST_BINS 200000
@@ -63,11 +64,11 @@ void sta_overlap_series_destroy(struct sta_overlap_series *series)
     free(series);
 }
 
-int sta_overlap_series_take(void *context, unsigned worker, const struct sta_sweep_interval *interval,
-                            struct sta_error *err)
+/* NULL: refused. */
+static struct sta_coverage *coverage_of(const struct sta_overlap_series *series, unsigned worker,
+                                        uint32_t mask, struct sta_error *err)
 {
-    const struct sta_overlap_series *series = context;
-    struct sta_coverage *coverage = &series->coverages[worker * masks_of(series) + interval->mask];
+    struct sta_coverage *coverage = &series->coverages[worker * masks_of(series) + mask];
     const size_t bins = series->bins.count + 1;
     if (coverage->parts == NULL)
         coverage->parts =
@@ -75,13 +76,21 @@ int sta_overlap_series_take(void *context, unsigned worker, const struct sta_swe
     if (coverage->parts != NULL && coverage->inside == NULL)
         coverage->inside =
             sta_account_calloc(series->budget->account, bins, sizeof *coverage->inside, WHAT, err);
-    if (coverage->inside == NULL)
+    return coverage->inside != NULL ? coverage : NULL;
+}
+
+int sta_overlap_series_take(void *context, unsigned worker, const struct sta_sweep_interval *interval,
+                            struct sta_error *err)
+{
+    const struct sta_overlap_series *series = context;
+    struct sta_coverage *coverage = coverage_of(series, worker, interval->mask, err);
+    if (coverage == NULL)
         return err->status;
     sta_coverage_add(coverage, &series->bins, interval->from, interval->to);
     return 0;
 }
 
-/* ---- the table */
+/* ---- the end */
 
 /* A combination that some worker met. */
 struct met {
@@ -103,6 +112,65 @@ static struct met *finish(struct sta_overlap_series *series, size_t *count, stru
     }
     return met;
 }
+
+/* ---- bytes */
+
+/* Bins without time, which are most of those outside of a range, are left out. */
+static void put_coverage(const struct sta_overlap_series *series, const struct met *met,
+                         struct sta_buffer *out)
+{
+    size_t filled = 0;
+    for (size_t bin = 0; bin < series->bins.count; bin++)
+        filled += met->coverage->parts[bin] > 0;
+    sta_put_varint(out, met->mask);
+    sta_put_varint(out, filled);
+    for (size_t bin = 0; bin < series->bins.count; bin++)
+        if (met->coverage->parts[bin] > 0) {
+            sta_put_varint(out, bin);
+            sta_put_varint(out, (uint64_t)met->coverage->parts[bin]);
+        }
+}
+
+int sta_overlap_series_put(struct sta_overlap_series *series, struct sta_buffer *out, struct sta_error *err)
+{
+    size_t count;
+    struct met *met = finish(series, &count, err);
+    if (met == NULL)
+        return err->status;
+    sta_put_varint(out, count);
+    for (size_t i = 0; i < count; i++)
+        put_coverage(series, &met[i], out);
+    sta_account_free(series->budget->account, met);
+    return 0;
+}
+
+static int get_coverage(const struct sta_overlap_series *series, struct sta_cursor *in, struct sta_error *err)
+{
+    const uint32_t mask = (uint32_t)sta_shared_get_index(in, masks_of(series));
+    const uint64_t filled = sta_shared_get_index(in, series->bins.count + 1);
+    const struct sta_coverage *coverage = coverage_of(series, 0, mask, err);
+    if (coverage == NULL)
+        return err->status;
+    for (uint64_t i = 0; i < filled; i++) {
+        const size_t bin = (size_t)sta_shared_get_index(in, series->bins.count);
+        const uint64_t time = sta_shared_get_index(in, (uint64_t)INT64_MAX);
+        if (in->failed)
+            return sta_shared_fail(err);
+        coverage->parts[bin] += (int64_t)time;
+    }
+    return in->failed ? sta_shared_fail(err) : 0;
+}
+
+int sta_overlap_series_get(struct sta_overlap_series *series, struct sta_cursor *in, struct sta_error *err)
+{
+    const uint64_t count = sta_get_varint(in);
+    int rc = in->failed ? sta_shared_fail(err) : 0;
+    for (uint64_t i = 0; rc == 0 && i < count; i++)
+        rc = get_coverage(series, in, err);
+    return rc;
+}
+
+/* ---- the table */
 
 /* @figures: of these only what is of a set of the request is looked at. */
 static void figure_out(const struct sta_overlap_series *series, const struct met *met, size_t count,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/exec/budget.h"
+#include "analyse/overlap/series.h"
 #include "common/memory.h"
 
 /* ---- the process that asks */
@@ -39,12 +40,16 @@ void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_
 }
 
 int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
-                            const struct sta_overlap_binding *binding, struct sta_overlap_partial *partial,
-                            struct sta_error *err)
+                            const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
+                            struct sta_overlap_partial *partial, struct sta_error *err)
 {
     struct sta_cursor state;
     int rc = sta_shared_time_take(shared, rank, &state, err);
-    return rc == 0 ? sta_overlap_partial_get(partial, binding, &state, err) : rc;
+    if (rc == 0)
+        rc = sta_overlap_partial_get(partial, binding, &state, err);
+    if (rc == 0 && wants->series != NULL)
+        rc = sta_overlap_series_get(wants->series, &state, err);
+    return rc;
 }
 
 /* ---- the others */
@@ -55,6 +60,7 @@ struct work {
     struct sta_overlap_request request;
     struct sta_overlap_binding binding;
     struct sta_overlap_partial partial;
+    struct sta_overlap_series *series; /* NULL: none is asked for */
     struct sta_arena memory;
 };
 
@@ -79,7 +85,6 @@ static int read_request(const struct sta_share_host *host, struct sta_cursor *in
 static int gather(struct work *work, const struct sta_stripe *stripe, const struct sta_budget *budget,
                   struct sta_error *err)
 {
-    const struct sta_overlap_wants wants = {.concurrency = true, .exposure = work->request.exposure};
     const struct sta_scan scan = sta_overlap_scan(&work->request);
     struct sta_time_range *ranges = sta_alloc_array(stripe->count, sizeof *ranges);
     int rc = sta_time_ranges(&scan, stripe->count, STA_ALL_ROWS, budget->account, ranges)
@@ -87,6 +92,10 @@ static int gather(struct work *work, const struct sta_stripe *stripe, const stru
                  : sta_fail(err, STA_EOUTDATED, "there is no memory for the list of row groups");
     if (rc == 0)
         rc = sta_overlap_binding_init(&work->binding, &work->request, budget, err);
+    if (rc == 0 && work->request.granularity > 0)
+        rc = sta_overlap_series_create(&work->request, budget, &work->series, err);
+    const struct sta_overlap_wants wants = {
+        .series = work->series, .exposure = work->request.exposure, .concurrency = true};
     if (rc == 0)
         rc = sta_overlap_gather(&work->binding, &wants, ranges[stripe->own], &work->partial, err);
     free(ranges);
@@ -104,9 +113,12 @@ int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor 
         rc = gather(work, stripe, budget, err);
     if (rc == 0)
         sta_overlap_partial_put(&work->partial, state);
+    if (rc == 0 && work->series != NULL)
+        rc = sta_overlap_series_put(work->series, state, err);
     if (rc == 0 && state->failed)
         rc = sta_fail(err, STA_ELIMIT, "what a share of this overlap found does not fit the memory");
     sta_overlap_partial_fini(&work->partial);
+    sta_overlap_series_destroy(work->series);
     sta_overlap_binding_fini(&work->binding);
     sta_overlap_request_release(&work->request);
     sta_snapshot_release(work->query.snapshot);

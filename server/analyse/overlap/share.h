@@ -10,10 +10,11 @@
  * and units that do not follow from threads. */
 void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_binding *binding,
                        const struct sta_overlap_wants *wants);
-/** What rank @rank has found.  Return: 0; STA_EOUTDATED: its range is to be measured here; STA_ECORRUPT;
- * STA_ECANCELLED, STA_ELIMIT; what a charge returns. */
+/** What rank @rank has found; its part of a series is added to that of @wants.  Return: 0; STA_EOUTDATED: its
+ * range is to be measured here; STA_ECORRUPT; STA_ECANCELLED, STA_ELIMIT; what a charge returns. */
 STA_MUSTCHECK int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
                                           const struct sta_overlap_binding *binding,
+                                          const struct sta_overlap_wants *wants,
                                           struct sta_overlap_partial *partial, struct sta_error *err);
 
 /** sta_share_work of an overlap. */
