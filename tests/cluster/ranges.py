@@ -87,6 +87,23 @@ def members_of_files(checks, scene):
             checks.check(units > len(expected), f"others of {ranks} ranks have read {units} ranges of {len(expected)} files")
 
 
+def members_past_the_limit(checks, scene):
+    """a gzip file of members with more JSON than may be read: it ends where one process ends it, in its last range or before that"""
+    text = b"\n".join(event(n) for n in range(16000)) + b"\n"
+    folder = scene.folder / "limited"
+    folder.mkdir()
+    (folder / "one.pfw.gz").write_bytes(b"".join(members(text, 6)))
+    for left in (len(text), len(text) - 1, len(text) - 999, 1 << 20):
+        options = [*QUIET, "--json-bytes-per-file", left]
+        with Daemon(scene.folder / f"limited-single-{left}", [folder], options) as single:
+            expected = answers_of(single, single.ingest(folder)["id"])
+        with Ranks(3, scene.folder / f"limited-{left}", [folder], [*options, "--rank-range", "4KiB"]) as daemon:
+            trace = daemon.ingest(folder)
+            compare(checks, answers_of(daemon, trace["id"]), expected, f"{left} bytes of {len(text)}")
+            checks.equal(trace["state"], "ready", f"state with {left} bytes")
+            checks.check(daemon.metric("strata_rank_units_total") > 0, f"others have read ranges with {left} bytes")
+
+
 def compare(checks, one, other, what):
     for got, expected in zip(one, other):
         checks.check(got == expected, f"{what}: {got}, not {expected}"[:1200])
