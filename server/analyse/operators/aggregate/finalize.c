@@ -28,6 +28,9 @@ struct quantile {
     double part;       /* how far between the two values */
     uint64_t rank;     /* of the first value */
     uint64_t words[2]; /* it, and the next if there is one */
+    /* while the first is selected */
+    unsigned open;          /* its bits that are not found yet; 0 in words[0] */
+    uint64_t below, behind; /* values below those that have the found bits, and up to them */
 };
 
 static struct quantile quantile_of(double q, uint64_t count)
@@ -92,27 +95,27 @@ static uint64_t first_word(const struct words *all)
     return 0;
 }
 
-/* The word of a rank.  *behind: how many words are at most that. */
-static uint64_t select_word(const struct words *all, uint64_t differing, uint64_t rank, uint64_t *behind)
+static void take_digit(struct quantile *quantile, const uint64_t *counts, unsigned shift)
 {
-    unsigned open = differing == 0 ? 0 : 64 - (unsigned)__builtin_clzll(differing); /* bits to be found */
-    uint64_t prefix = first_word(all) & ~sta_low_bits(open), below = 0, here = 0;
-    if (open == 0)
-        FOR_WORDS(all, here += word == prefix;)
-    while (open > 0) {
-        uint64_t counts[1u << DIGIT] = {0};
-        const unsigned shift = open > DIGIT ? open - DIGIT : 0;
-        const uint64_t known = ~sta_low_bits(open), ones = sta_low_bits(open - shift);
-        uint64_t digit = 0;
-        FOR_WORDS(all, counts[word >> shift & ones] += (word & known) == prefix;)
-        while (below + counts[digit] <= rank)
-            below += counts[digit++];
-        here = counts[digit];
-        prefix |= digit << shift;
-        open = shift;
-    }
-    *behind = below + here;
-    return prefix;
+    uint64_t digit = 0;
+    while (quantile->below + counts[digit] <= quantile->rank)
+        quantile->below += counts[digit++];
+    quantile->behind = quantile->below + counts[digit];
+    quantile->words[0] |= digit << shift;
+    quantile->open = shift;
+}
+
+/* The next bits of a quantile, and of all others of which the same bits are found. */
+static void select_digit(const struct words *all, struct quantile of, struct quantile *quantiles,
+                         size_t quantile_count)
+{
+    uint64_t counts[1u << DIGIT] = {0};
+    const unsigned shift = of.open > DIGIT ? of.open - DIGIT : 0;
+    const uint64_t known = ~sta_low_bits(of.open), ones = sta_low_bits(of.open - shift);
+    FOR_WORDS(all, counts[word >> shift & ones] += (word & known) == of.words[0];)
+    for (size_t i = 0; i < quantile_count; i++)
+        if (quantiles[i].open == of.open && quantiles[i].words[0] == of.words[0])
+            take_digit(&quantiles[i], counts, shift);
 }
 
 static uint64_t least_above(const struct words *all, uint64_t floor)
@@ -126,12 +129,19 @@ static void select_quantiles(const struct sta_group_merge *merge, size_t list, s
                              size_t quantile_count, uint64_t count)
 {
     const struct words all = {merge, list};
-    const uint64_t differing = differing_bits(&all, first_word(&all));
+    const uint64_t first = first_word(&all), differing = differing_bits(&all, first);
+    const unsigned open = differing == 0 ? 0 : 64 - (unsigned)__builtin_clzll(differing);
+    for (size_t i = 0; i < quantile_count; i++) {
+        quantiles[i].words[0] = first & ~sta_low_bits(open);
+        quantiles[i].open = open;
+        quantiles[i].below = 0;
+        quantiles[i].behind = count;
+    }
     for (size_t i = 0; i < quantile_count; i++) {
         struct quantile *quantile = &quantiles[i];
-        uint64_t behind;
-        quantile->words[0] = select_word(&all, differing, quantile->rank, &behind);
-        const bool same = quantile->rank + 1 < behind || quantile->rank + 1 == count;
+        while (quantile->open > 0)
+            select_digit(&all, *quantile, quantiles, quantile_count);
+        const bool same = quantile->rank + 1 < quantile->behind || quantile->rank + 1 == count;
         quantile->words[1] = same ? quantile->words[0] : least_above(&all, quantile->words[0]);
     }
 }
