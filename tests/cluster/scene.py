@@ -28,6 +28,9 @@ QUERIES = [
     {"columns": ["ts", "dur", "func_name"], "order_by": ["-dur"], "limit": 400, "then": {"group_by": ["func_name"], "aggregate": {"n": "count()", "t": "sum(dur)"}}},
     {"filter": "dur == -1", "columns": ["ts"], "order_by": ["-dur"], "limit": 20},
     {"filter": 'func_name == "nobody calls this"', "group_by": ["pid"], "aggregate": {"n": "count()"}},
+    {"histogram": {"of": "dur", "bins": 20}},
+    {"filter": "size.notna()", "group_by": ["func_name"], "histogram": {"of": "size / 3", "bins": 7}},
+    {"filter": 'func_name == "nobody calls this"', "histogram": {"of": "dur", "bins": 4}},
 ]
 # So many groups and values that it depends on the machine whether a rank sends them or rank 0 reads the rows.
 MANY_GROUPS = [

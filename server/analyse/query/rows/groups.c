@@ -8,9 +8,9 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/query/rows/group_rows.h"
-#include "analyse/query/rows/share.h"
 #include "analyse/query/rows/thread_keys.h"
 #include "analyse/operators/vectors.h"
+#include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 /* What a worker hands to the grouping. */
@@ -31,6 +31,12 @@ struct pass {
     struct sta_thread_keys threads;
     double *edges; /* HISTOGRAM */
     bool ordered;
+};
+
+/* A pass on its way through stripes. */
+struct gathering {
+    struct pass *pass;
+    const struct sta_budget *budget;
 };
 
 /* ---- keys and arguments of a part */
@@ -156,38 +162,84 @@ static int widen_range(void *self, unsigned worker, struct sta_pipeline_state *s
     return rc;
 }
 
+/* Groups the rows, or, while there is no grouping, finds the range of their values. */
+static int scan_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
+{
+    const struct gathering *gathering = self;
+    struct pass *pass = gathering->pass;
+    const struct sta_pipeline_visitor visitor = {.self = pass,
+                                                 .visit = pass->grouping != NULL ? group_part : widen_range,
+                                                 .takes_marks = pass->grouping != NULL &&
+                                                                sta_aggregation_takes_marks(pass->grouping)};
+    return sta_pipeline_run_stripe(pass->pipeline, &visitor, stripe, gathering->budget, err);
+}
+
+/* What another rank has found. */
+static int take_range(void *self, struct sta_cursor *state, struct sta_error *err)
+{
+    const struct gathering *gathering = self;
+    struct local *local = &gathering->pass->locals[0];
+    const double low = sta_shared_get_number(state), high = sta_shared_get_number(state);
+    if (state->failed || isnan(low) || isnan(high))
+        return sta_shared_fail(err);
+    local->low = fmin(local->low, low);
+    local->high = fmax(local->high, high);
+    return STA_OK;
+}
+
+static void begin_range(struct pass *pass)
+{
+    for (unsigned i = 0; i < pass->workers; i++) {
+        pass->locals[i].low = INFINITY;
+        pass->locals[i].high = -INFINITY;
+    }
+}
+
+/* Of all workers, by the first. */
+static const struct local *end_range(struct pass *pass)
+{
+    struct local *all = &pass->locals[0];
+    for (unsigned i = 1; i < pass->workers; i++) {
+        all->low = fmin(all->low, pass->locals[i].low);
+        all->high = fmax(all->high, pass->locals[i].high);
+    }
+    return all;
+}
+
 static int find_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
-    const struct sta_plan_histogram *histogram = &pass->stage->histogram;
-    struct sta_pipeline_visitor visitor = {.self = pass, .visit = widen_range};
-    double low = INFINITY, high = -INFINITY;
+    const struct sta_groups_wanted wanted = {.range = true};
+    struct gathering gathering = {pass, context->budget};
+    const struct sta_stripe_work work = {&gathering, scan_stripe, take_range};
     sta_pipeline_step(pass->pipeline, context, "range");
-    for (unsigned i = 0; i < pass->workers; i++) {
-        pass->locals[i].low = low;
-        pass->locals[i].high = high;
-    }
-    int rc = sta_pipeline_run(pass->pipeline, &visitor, context->budget, err);
-    for (unsigned i = 0; i < pass->workers; i++) {
-        low = fmin(low, pass->locals[i].low);
-        high = fmax(high, pass->locals[i].high);
-    }
+    begin_range(pass);
+    int rc =
+        sta_share_stripes(sta_share_groups(pass->pipeline, context, &wanted), &work, context->budget, err);
+    const struct local *all = end_range(pass);
     sta_query_context_end_step(context);
     if (rc != 0)
         return rc;
-    bool any = low <= high;
-    return sta_plan_equal_edges(histogram, any ? low : 0, any ? high : 1, pass->edges, err);
+    bool any = all->low <= all->high;
+    return sta_plan_equal_edges(&pass->stage->histogram, any ? all->low : 0, any ? all->high : 1, pass->edges,
+                                err);
 }
 
-static int prepare_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
+/* @wanted: with edges, where another process has found them; NULL: it is this one that asks. */
+static int prepare_edges(struct pass *pass, struct sta_query_context *context,
+                         const struct sta_groups_wanted *wanted, struct sta_error *err)
 {
     const struct sta_plan_histogram *histogram = &pass->stage->histogram;
+    const double *edges = histogram->edges;
     if (pass->stage->kind != STA_PLAN_HISTOGRAM)
         return 0;
     pass->edges = sta_alloc_array((size_t)histogram->bins + 1, sizeof *pass->edges);
-    if (histogram->edges == NULL)
+    if (edges == NULL && wanted == NULL)
         return find_edges(pass, context, err);
+    if (edges == NULL && wanted->edge_count != (size_t)histogram->bins + 1)
+        return sta_shared_fail(err);
+    edges = edges != NULL ? edges : wanted->edges;
     for (uint32_t i = 0; i <= histogram->bins; i++)
-        pass->edges[i] = histogram->edges[i];
+        pass->edges[i] = edges[i];
     return 0;
 }
 
@@ -262,22 +314,6 @@ static char *name_keys(const struct sta_plan_stage *stage)
     return sta_sprintf("%zu aggregates of all rows", stage->primitive_count);
 }
 
-/* A pass on its way through stripes. */
-struct gathering {
-    struct pass *pass;
-    const struct sta_budget *budget;
-};
-
-static int scan_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
-{
-    const struct gathering *gathering = self;
-    const struct sta_pipeline_visitor visitor = {.self = gathering->pass,
-                                                 .visit = group_part,
-                                                 .takes_marks =
-                                                     sta_aggregation_takes_marks(gathering->pass->grouping)};
-    return sta_pipeline_run_stripe(gathering->pass->pipeline, &visitor, stripe, gathering->budget, err);
-}
-
 /* What another rank has gathered. */
 static int take_stripe(void *self, struct sta_cursor *state, struct sta_error *err)
 {
@@ -290,8 +326,12 @@ static int gather_groups(struct pass *pass, struct sta_query_context *context, s
 {
     struct gathering gathering = {pass, context->budget};
     const struct sta_stripe_work work = {&gathering, scan_stripe, take_stripe};
+    const bool finds_edges = pass->edges != NULL && pass->stage->histogram.edges == NULL;
+    const struct sta_groups_wanted wanted = {
+        .edges = pass->edges, .edge_count = finds_edges ? (size_t)pass->stage->histogram.bins + 1 : 0};
     sta_pipeline_step(pass->pipeline, context, "scan");
-    int rc = sta_share_stripes(sta_share_groups(pass->pipeline, context), &work, context->budget, err);
+    int rc =
+        sta_share_stripes(sta_share_groups(pass->pipeline, context, &wanted), &work, context->budget, err);
     sta_query_context_end_step(context);
     return rc;
 }
@@ -380,9 +420,9 @@ static void set_figures(const struct pass *pass, struct sta_query_context *conte
     context->sums_too_large += figures.too_large;
 }
 
-/* All that comes before the first row. */
+/* All that comes before the first row.  @wanted: as of prepare_edges. */
 static int begin(struct pass *pass, const struct sta_pipeline *pipeline, struct sta_query_context *context,
-                 struct sta_error *err)
+                 const struct sta_groups_wanted *wanted, struct sta_error *err)
 {
     struct sta_budget share = *context->budget; /* what grouping may hold */
     share.memory = sta_query_context_step_memory(context);
@@ -390,16 +430,40 @@ static int begin(struct pass *pass, const struct sta_pipeline *pipeline, struct 
     if (rc == 0 && pass->ordered && pipeline->events != NULL)
         rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc == 0)
-        rc = prepare_edges(pass, context, err);
+        rc = prepare_edges(pass, context, wanted, err);
     return rc == 0 ? create_grouping(pass, &share, context->spill_folder, err) : rc;
 }
 
-int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_context *context,
-                    const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
+/* Least and largest value of a stripe. */
+static int range_work(const struct sta_pipeline *pipeline, const struct sta_query_context *context,
+                      const struct sta_stripe *stripe, const struct sta_byte_sink *sink,
+                      struct sta_error *err)
 {
     struct pass pass;
     struct gathering gathering = {&pass, context->budget};
-    int rc = begin(&pass, pipeline, context, err);
+    int rc = pass_init(&pass, pipeline, context->budget, err);
+    begin_range(&pass);
+    if (rc == 0 && pass.stage->kind != STA_PLAN_HISTOGRAM)
+        rc = sta_shared_fail(err);
+    if (rc == 0)
+        rc = scan_stripe(&gathering, stripe, err);
+    const struct local *all = end_range(&pass);
+    const double range[] = {all->low, all->high};
+    if (rc == 0)
+        rc = sink->write(sink->self, range, sizeof range, err);
+    pass_fini(&pass);
+    return rc;
+}
+
+int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_context *context,
+                    const struct sta_groups_wanted *wanted, const struct sta_stripe *stripe,
+                    const struct sta_byte_sink *sink, struct sta_error *err)
+{
+    struct pass pass;
+    struct gathering gathering = {&pass, context->budget};
+    if (wanted->range)
+        return range_work(pipeline, context, stripe, sink, err);
+    int rc = begin(&pass, pipeline, context, wanted, err);
     const uint64_t began = uv_hrtime();
     if (rc == 0)
         rc = scan_stripe(&gathering, stripe, err);
@@ -413,7 +477,7 @@ int sta_groups_run(const struct sta_pipeline *pipeline, struct sta_query_context
                    struct sta_materialized **result, struct sta_error *err)
 {
     struct pass pass;
-    int rc = begin(&pass, pipeline, context, err);
+    int rc = begin(&pass, pipeline, context, NULL, err);
     *result = sta_materialized_create(pass.stage->result, pass.stage->result_count,
                                       sta_query_context_rows_memory(context), context->spill_folder,
                                       context->budget->account);

@@ -39,16 +39,19 @@ static bool is_worth_it(const struct sta_pipeline *pipeline, const struct sta_pe
 }
 
 struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
-                                    const struct sta_query_context *context)
+                                    const struct sta_query_context *context,
+                                    const struct sta_groups_wanted *wanted)
 {
     const struct sta_peers *peers = context->budget->peers;
-    const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
-    const bool finds_edges = stage->kind == STA_PLAN_HISTOGRAM && stage->histogram.edges == NULL;
-    if (peers == NULL || pipeline->events == NULL || finds_edges || !is_worth_it(pipeline, peers))
+    if (peers == NULL || pipeline->events == NULL || !is_worth_it(pipeline, peers))
         return NULL;
     struct sta_buffer message;
     sta_buffer_init(&message);
     sta_put_u32(&message, STA_SHARED_GROUPS);
+    sta_put_varint(&message, wanted->range);
+    sta_put_varint(&message, wanted->edge_count);
+    for (size_t i = 0; i < wanted->edge_count; i++)
+        sta_shared_put_number(&message, wanted->edges[i]);
     put_query(&message, context->query);
     struct sta_shared *shared = message.failed ? NULL : peers->ask(peers->context, &message, context->budget);
     sta_buffer_fini(&message);
@@ -178,8 +181,9 @@ static void work_fini(struct work *work)
     sta_arena_fini(&work->memory);
 }
 
-/* @wanted: of rows; NULL: groups */
-static int run(const struct work *work, const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
+/* @rows: NULL: groups */
+static int run(const struct work *work, const struct sta_groups_wanted *groups,
+               const struct sta_rows_wanted *rows, const struct sta_stripe *stripe,
                const struct sta_budget *budget, struct sta_buffer *state, struct sta_error *err)
 {
     const struct sta_byte_sink sink = {state, write_state};
@@ -194,8 +198,8 @@ static int run(const struct work *work, const struct sta_rows_wanted *wanted, co
     if (status == STA_OK)
         status = sta_plan_stages(&work->query, &events->schema, &plan, err);
     if (status == STA_OK)
-        status = wanted != NULL ? sta_stages_rows_work(&plan, events, &context, wanted, stripe, &sink, err)
-                                : sta_stages_work(&plan, events, &context, stripe, &sink, err);
+        status = rows != NULL ? sta_stages_rows_work(&plan, events, &context, rows, stripe, &sink, err)
+                              : sta_stages_work(&plan, events, &context, groups, stripe, &sink, err);
     sta_plan_fini(&plan);
     sta_events_destroy(events);
     sta_query_context_fini(&context);
@@ -207,10 +211,17 @@ int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *
                           struct sta_buffer *state, struct sta_error *err)
 {
     struct work work = {.query = {.trace_count = 0}};
-    int status = read_query(host, message, &work, err);
+    struct sta_groups_wanted wanted = {.range = sta_shared_get_index(message, 2) != 0};
+    wanted.edge_count = (size_t)sta_shared_get_index(message, (uint64_t)(message->end - message->at) / 8 + 1);
+    double *edges = sta_alloc_array(wanted.edge_count, sizeof *edges);
+    for (size_t i = 0; i < wanted.edge_count; i++)
+        edges[i] = sta_shared_get_number(message);
+    wanted.edges = wanted.edge_count > 0 ? edges : NULL;
+    int status = message->failed ? sta_shared_fail(err) : read_query(host, message, &work, err);
     if (status == STA_OK)
-        status = run(&work, NULL, stripe, budget, state, err);
+        status = run(&work, &wanted, NULL, stripe, budget, state, err);
     work_fini(&work);
+    free(edges);
     return status;
 }
 
@@ -229,7 +240,7 @@ int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *me
     wanted.after = wanted.words > 0 ? after : NULL;
     int status = message->failed ? sta_shared_fail(err) : read_query(host, message, &work, err);
     if (status == STA_OK)
-        status = run(&work, &wanted, stripe, budget, state, err);
+        status = run(&work, NULL, &wanted, stripe, budget, state, err);
     work_fini(&work);
     return status;
 }

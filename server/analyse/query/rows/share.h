@@ -7,10 +7,18 @@
 #include "analyse/query/rows/pipeline.h"
 #include "analyse/query/rows/query_context.h"
 
-/** Asks the other ranks to gather the groups of their stripes.  NULL: there are none, or too little for more
- * than one rank to read, or it cannot be shared; then all parts are to be gathered here. */
+/* Of rows that are grouped, what is wanted of a stripe. */
+struct sta_groups_wanted {
+    bool range; /* two doubles, the least and the largest value of a histogram that looks for its edges;
+                   else the state of the groups */
+    const double *edges; /* that it has found; NULL: it looks for none */
+    size_t edge_count;
+};
+/** Asks the other ranks to gather this of their stripes.  NULL: there are none, or too little for more than
+ * one rank to read, or it cannot be shared; then all parts are to be gathered here. */
 struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
-                                    const struct sta_query_context *context);
+                                    const struct sta_query_context *context,
+                                    const struct sta_groups_wanted *wanted);
 /* What is done of the stripe of each rank. */
 struct sta_stripe_work {
     void *self;

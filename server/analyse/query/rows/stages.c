@@ -362,12 +362,13 @@ static void end_work(struct sta_pipeline *pipeline)
 }
 
 int sta_stages_work(const struct sta_plan *plan, struct sta_events *events, struct sta_query_context *context,
-                    const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
+                    const struct sta_groups_wanted *wanted, const struct sta_stripe *stripe,
+                    const struct sta_byte_sink *sink, struct sta_error *err)
 {
     struct sta_pipeline pipeline;
     int rc = begin_work(plan, events, context, false, &pipeline, err);
     if (rc == 0)
-        rc = sta_groups_work(&pipeline, context, stripe, sink, err);
+        rc = sta_groups_work(&pipeline, context, wanted, stripe, sink, err);
     end_work(&pipeline);
     return rc;
 }
