@@ -32,6 +32,9 @@ struct window {
 
 #ifdef STA_HAVE_ISAL
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 #include <isa-l/igzip_lib.h>
 
 struct inflater {
@@ -54,6 +57,15 @@ static void inflater_fini(struct inflater *inflater)
 {
 }
 
+/* ISA-L leaves the upper halves of vector registers in use, and then instructions of SSE2 take several times
+ * as long: until something clears these halves, as code for AVX does when it ends. */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static void clear_upper_halves(void)
+{
+    _mm256_zeroupper();
+}
+#endif
+
 static enum inflated step(struct inflater *inflater, struct window *window)
 {
     struct inflate_state *state = &inflater->state;
@@ -62,6 +74,10 @@ static enum inflated step(struct inflater *inflater, struct window *window)
     state->next_out = window->out;
     state->avail_out = (uint32_t)window->out_size;
     int result = isal_inflate(state);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx"))
+        clear_upper_halves();
+#endif
     *window = (struct window){state->next_in, state->avail_in, state->next_out, state->avail_out};
     if (result < 0 || result == ISAL_NEED_DICT)
         return INFLATED_BAD;
