@@ -3,6 +3,8 @@
  * The includer defines, for its set:
  *   has_fragment(node, at)        whether the text is the node's fragment
  *   has_piece(step, at)           the same of a step
+ *   is_within(bounds, at)         whether the bytes are within their bounds
+ *   number(tables, at, length)    the number that so many digits stand for, any if there are more than 16
  *   string_stop(at)               the first '"', '\\', control character or byte that is not ASCII
  *   digits(tables, at, &value)    how many digits there are; *value if no more than 16, and any number above
  *                                 is as good as another
@@ -207,9 +209,37 @@ static inline const char *follow_value(const struct sta_digit_tables *tables, st
     return length == SIZE_MAX ? NULL : predicted_length(&step->predicted, at, length);
 }
 
-/* What follows the name in a line whose path is known.  Return: what follows the object; NULL when it is
- * another line. */
-static const char *follow_path(struct sta_template_path *path, const char *at)
+/* What follows the name in a line that is read in parts.  Return: what follows the object; NULL when some
+ * part does not fit. */
+static const char *follow_parts(struct sta_template_path *path, const char *at)
+{
+    const struct sta_digit_tables *tables = sta_load_digit_tables();
+    const struct sta_byte_bounds *bounds = path->bounds;
+    const struct sta_fixed_value *value = path->fixed;
+    const struct sta_template_part *part = path->parts, *end = part + path->part_count;
+    path->others = 0;
+    for (; part < end; part++) {
+        if (part->step != STA_NO_STEP)
+            at = follow_value(tables, path, &path->steps[part->step], at);
+        if (__builtin_expect(at == NULL, 0))
+            return NULL;
+        const char *text = at;
+        for (unsigned i = part->vector_count; i > 0; i--, bounds++, text += STA_TEMPLATE_VECTOR)
+            if (__builtin_expect(!is_within(bounds, text), 0))
+                return NULL;
+        for (unsigned i = part->value_count; i > 0; i--, value++) {
+            struct sta_template_step *step = &path->steps[value->step];
+            step->text = at + value->at;
+            step->integer = (int64_t)number(tables, step->text, value->length);
+        }
+        at += part->length;
+    }
+    path->alike++;
+    return at;
+}
+
+/* The same of a line that is read step by step.  Return: NULL when it does not follow the path. */
+static const char *follow_steps(struct sta_template_path *path, const char *at)
 {
     const struct sta_digit_tables *tables = sta_load_digit_tables();
     struct sta_template_step *step = path->steps;
@@ -222,9 +252,17 @@ static const char *follow_path(struct sta_template_path *path, const char *at)
         if (step->next == 0)
             break;
     }
-    if (--path->lines == 0)
+    if (path->part_count > 0)
+        sta_template_correct(path);
+    else if (--path->lines == 0)
         sta_template_look(path);
     return at;
+}
+
+static inline const char *follow_path(struct sta_template_path *path, const char *at)
+{
+    const char *behind = path->part_count > 0 ? follow_parts(path, at) : NULL;
+    return behind != NULL ? behind : follow_steps(path, at);
 }
 
 const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, struct sta_record *record)

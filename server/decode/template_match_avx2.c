@@ -32,6 +32,14 @@ static inline bool has_piece(const struct sta_template_step *step, const char *a
     return (~equal_bytes(at, step->fragment) & step->mask) == 0;
 }
 
+static inline bool is_within(const struct sta_byte_bounds *bounds, const char *at)
+{
+    const __m256i above = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at),
+                                          _mm256_load_si256((const __m256i *)bounds->least));
+    const __m256i most = _mm256_min_epu8(above, _mm256_load_si256((const __m256i *)bounds->more));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(most, above)) == UINT32_MAX;
+}
+
 /* As signed bytes, control characters and all that is not ASCII are below 0x20: one comparison finds both. */
 static inline const char *string_stop(const char *at)
 {
@@ -68,20 +76,31 @@ static inline size_t count_digits(const struct sta_digit_tables *tables, const c
 
 /* All digits at once, however many there are: they are moved to the vector's end, zeros before them, and then
  * added up as pairs, fours, eights. */
-static inline size_t digits(const struct sta_digit_tables *tables, const char *at, uint64_t *value)
+static inline uint64_t add_up(const struct sta_digit_tables *tables, __m128i values, size_t count)
 {
     const __m128i pairs = _mm_set1_epi16(1 << 8 | 10);
     const __m128i fours = _mm_set1_epi32(1 << 16 | 100);
     const __m128i eights = _mm_set1_epi32(1 << 16 | 10000);
-    __m256i whole = digit_values(tables, at);
-    size_t count = leading_digits(tables, whole);
-    __m128i block = _mm_shuffle_epi8(_mm256_castsi256_si128(whole),
-                                     _mm_loadu_si128((const __m128i *)(tables->to_the_end + count)));
+    __m128i block = _mm_shuffle_epi8(values, _mm_loadu_si128((const __m128i *)(tables->to_the_end + count)));
     block = _mm_madd_epi16(_mm_maddubs_epi16(block, pairs), fours);
     block = _mm_madd_epi16(_mm_packus_epi32(block, block), eights);
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(block);
-    *value = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    return (both & UINT32_MAX) * 100000000 + (both >> 32);
+}
+
+static inline size_t digits(const struct sta_digit_tables *tables, const char *at, uint64_t *value)
+{
+    __m256i whole = digit_values(tables, at);
+    size_t count = leading_digits(tables, whole);
+    *value = add_up(tables, _mm256_castsi256_si128(whole), count);
     return count;
+}
+
+static inline uint64_t number(const struct sta_digit_tables *tables, const char *at, size_t length)
+{
+    const __m128i values =
+        _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_load_si128((const __m128i *)tables->zeros));
+    return add_up(tables, values, length);
 }
 
 #include "decode/template_match.h"

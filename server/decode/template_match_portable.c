@@ -13,6 +13,14 @@ static inline bool has_piece(const struct sta_template_step *step, const char *a
     return memcmp(at, step->fragment, step->length) == 0;
 }
 
+static inline bool is_within(const struct sta_byte_bounds *bounds, const char *at)
+{
+    unsigned beyond = 0;
+    for (unsigned i = 0; i < STA_TEMPLATE_VECTOR; i++)
+        beyond |= (uint8_t)((uint8_t)at[i] - bounds->least[i]) > bounds->more[i];
+    return beyond == 0;
+}
+
 static inline const char *string_stop(const char *at)
 {
     while (*at != '"' && *at != '\\' && *at >= 0x20 && (unsigned char)*at < 0x80)
@@ -63,6 +71,14 @@ static inline size_t digits(const struct sta_digit_tables *tables, const char *a
             break;
     }
     return total;
+}
+
+static inline uint64_t number(const struct sta_digit_tables *tables, const char *at, size_t length)
+{
+    uint64_t value;
+    (void)length; /* no digit follows */
+    digits(tables, at, &value);
+    return value;
 }
 
 static inline size_t count_digits(const struct sta_digit_tables *tables, const char *at)

@@ -10,8 +10,10 @@
 #define CACHE_LINE 64
 #define LOOK_LINES 64 /* from one look at the values to the next */
 #define LOOKS 4
-#define MOST_LOOKS 200
-#define DOUBTS 16 /* lines for which no path is expected after one that left it */
+#define RESIZES 3      /* changes of length that come soon make a value one of varying length */
+#define SOON 512       /* lines */
+#define MOST_DIGITS 16 /* of an integer that is read at once */
+#define DOUBTS 16      /* lines for which no path is expected after one that left it */
 
 void sta_template_free_paths(struct sta_templates *templates)
 {
@@ -29,7 +31,6 @@ static struct sta_template_path *new_path(struct sta_templates *templates)
     path = (struct sta_template_path *)(((uintptr_t)block + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
     path->block = block;
     path->older = templates->paths;
-    path->enough = LOOKS;
     templates->paths = path;
     return path;
 }
@@ -168,6 +169,9 @@ static bool put_path(struct sta_template_path *path, const struct sta_template_n
     path->step_count = (uint8_t)step;
     path->looks = 0;
     path->lines = LOOK_LINES;
+    path->part_count = 0;
+    path->resized = 0;
+    memset(path->resizes, 0, sizeof path->resizes);
     return count > 0 && put_usual(path);
 }
 
@@ -212,100 +216,148 @@ void sta_template_expect(struct sta_templates *templates, struct sta_template_no
 
 void sta_template_doubt(struct sta_template_node *node)
 {
-    node->path->enough = (uint8_t)STA_MIN(node->path->enough * 2, MOST_LOOKS);
     node->path = NULL;
     node->doubts = DOUBTS;
 }
 
-/* ---- values that stay the same */
+/* ---- parts */
 
-/* Fragments and values that are being joined. */
-struct joining {
+/* Parts that are being made. */
+struct making {
     struct sta_template_path *path;
-    struct sta_template_step *at; /* that the text goes to */
-    unsigned used;                /* steps */
-    size_t length;
-    char text[STA_PATH_STEPS * (STA_TEMPLATE_VECTOR + STA_JOINED_TEXT)];
+    struct sta_template_part *part;
+    unsigned value_count, vector_count; /* of all parts */
+    bool full;                          /* there are too many vectors */
 };
 
-static void append(struct joining *joining, const char *text, size_t length)
+static void begin_part(struct making *making, uint8_t step)
 {
-    memcpy(joining->text + joining->length, text, length);
-    joining->length += length;
+    making->part = &making->path->parts[making->path->part_count++];
+    *making->part = (struct sta_template_part){.step = step};
 }
 
-/* What is longer than a vector goes on in steps behind all others. */
-static void end_joined(struct joining *joining, const struct sta_template_step *following)
+/* The next byte of the text is at least @least and at most so much more. */
+static void add_byte(struct making *making, uint8_t least, uint8_t more)
 {
-    struct sta_template_step *step = joining->at;
-    for (size_t at = 0; at == 0 || at < joining->length; at += STA_TEMPLATE_VECTOR) {
-        if (at > 0) {
-            struct sta_template_step *more = &joining->path->steps[joining->used++];
-            *more = (struct sta_template_step){.kind = STA_TEMPLATE_PIECE};
-            step->next = (int8_t)(more - step);
-            step = more;
-        }
-        put_piece(step, joining->text + at, (unsigned)(joining->length - at));
+    const unsigned at = making->part->length % STA_TEMPLATE_VECTOR;
+    if (at == 0 && making->vector_count == STA_PATH_VECTORS) {
+        making->full = true;
+        return;
     }
-    step->next = following != NULL ? (int8_t)(following - step) : 0;
-    joining->length = 0;
+    if (at == 0) {
+        making->part->vector_count++;
+        making->path->bounds[making->vector_count] = (struct sta_byte_bounds){.least = {0}};
+        memset(making->path->bounds[making->vector_count++].more, 0xff, STA_TEMPLATE_VECTOR);
+    }
+    struct sta_byte_bounds *bounds = &making->path->bounds[making->vector_count - 1];
+    bounds->least[at] = least;
+    bounds->more[at] = more;
+    making->part->length++;
 }
 
-static bool can_join(const struct sta_template_path *path, unsigned step)
+static void add_text(struct making *making, const char *text, unsigned length)
+{
+    for (unsigned i = 0; i < length && !making->full; i++)
+        add_byte(making, (uint8_t)text[i], 0);
+}
+
+/* A value of so many digits as it has now.  No number begins with 0, but 0 itself. */
+static void add_digits(struct making *making, uint8_t number)
+{
+    const struct sta_template_step *step = &making->path->steps[number];
+    const bool may_be_zero = step->kind == STA_TEMPLATE_INT && step->predicted == 1;
+    making->path->fixed[making->value_count++] =
+        (struct sta_fixed_value){making->part->length, (uint8_t)step->predicted, number};
+    making->part->value_count++;
+    add_byte(making, may_be_zero ? '0' : '1', may_be_zero ? 9 : 8);
+    for (unsigned i = 1; i < step->predicted && !making->full; i++)
+        add_byte(making, '0', 9);
+}
+
+static bool is_fixed(const struct sta_template_path *path, unsigned step)
 {
     const enum sta_template_kind kind = path->steps[step].kind;
-    return step > 0 && !(path->varying >> step & 1) &&
-           (kind == STA_TEMPLATE_INT || kind == STA_TEMPLATE_HASH) && !sta_path_has_other(path, step);
+    const unsigned most = kind == STA_TEMPLATE_INT ? MOST_DIGITS : STA_CONSTANT_TEXT;
+    return (kind == STA_TEMPLATE_INT || kind == STA_TEMPLATE_HASH) && !(path->resized >> step & 1) &&
+           path->looked_length[step] <= most;
 }
 
-/* Pieces take one step for each vector at most, and one more for each value that is not joined. */
-static bool have_room(const struct sta_template_path *path)
+/* Of the values as the last line has them. */
+static void make_parts(struct sta_template_path *path)
 {
-    unsigned bytes = 0;
-    for (unsigned i = 0; i < path->step_count; i++)
-        bytes += path->steps[i].length + (can_join(path, i) ? path->looked_length[i] : 0);
-    return path->step_count + bytes / STA_TEMPLATE_VECTOR + 1 <= STA_PATH_STEPS;
-}
-
-static void join(struct sta_template_path *path)
-{
-    struct joining joining = {.path = path, .at = path->steps, .used = path->step_count};
-    if (!have_room(path))
-        return;
-    for (unsigned i = 0; i < path->step_count; i++) {
+    struct making making = {.path = path};
+    path->part_count = 0;
+    path->alike = 0;
+    if (!is_fixed(path, 0))
+        begin_part(&making, 0);
+    else
+        begin_part(&making, STA_NO_STEP);
+    for (unsigned i = 0; i < path->step_count && !making.full; i++) {
         struct sta_template_step *step = &path->steps[i];
-        if (can_join(path, i)) {
-            step->text = path->looked[i];
-            append(&joining, step->text, step->predicted);
-        } else if (i > 0 && step->kind != STA_TEMPLATE_PIECE) {
-            end_joined(&joining, step);
-            joining.at = step;
+        if (step->kind != STA_TEMPLATE_PIECE && is_fixed(path, i)) {
+            if (path->varying >> i & 1) {
+                add_digits(&making, (uint8_t)i);
+            } else {
+                step->text = path->looked[i];
+                add_text(&making, step->text, step->predicted);
+            }
+        } else if (step->kind != STA_TEMPLATE_PIECE && i > 0) {
+            begin_part(&making, (uint8_t)i);
         }
-        append(&joining, step->fragment, step->length);
+        add_text(&making, step->fragment, step->length);
     }
-    end_joined(&joining, NULL);
+    if (making.full)
+        path->part_count = 0;
+}
+
+/* Whether a value is what it was at the last look. */
+static bool is_as_looked(const struct sta_template_path *path, unsigned step)
+{
+    return path->steps[step].predicted == path->looked_length[step] &&
+           path->looked_length[step] <= STA_CONSTANT_TEXT &&
+           memcmp(path->looked[step], path->steps[step].text, path->looked_length[step]) == 0;
+}
+
+static void remember_value(struct sta_template_path *path, unsigned step)
+{
+    path->looked_length[step] = path->steps[step].predicted;
+    memmove(path->looked[step], path->steps[step].text,
+            STA_MIN(path->looked_length[step], (size_t)STA_CONSTANT_TEXT));
 }
 
 void sta_template_look(struct sta_template_path *path)
 {
+    if (path->looks > LOOKS)
+        return;
     if (path->looks == 0)
         path->varying = 0;
     for (unsigned i = 0; i < path->step_count; i++) {
-        const struct sta_template_step *step = &path->steps[i];
-        const size_t length = step->predicted;
-        if (step->kind == STA_TEMPLATE_PIECE)
+        const uint64_t bit = UINT64_C(1) << i;
+        if (path->steps[i].kind == STA_TEMPLATE_PIECE)
             continue;
-        const bool kept = path->looks > 0 && length == path->looked_length[i] &&
-                          memcmp(path->looked[i], step->text, length) == 0;
-        if (!kept && (path->looks > 0 || length > STA_JOINED_TEXT))
-            path->varying |= UINT64_C(1) << i;
-        path->looked_length[i] = (uint8_t)STA_MIN(length, (size_t)STA_JOINED_TEXT);
-        memcpy(path->looked[i], step->text, path->looked_length[i]);
+        path->varying |= path->looks > 0 && !is_as_looked(path, i) ? bit : 0;
+        remember_value(path, i);
     }
-    path->lines = path->looks < path->enough ? LOOK_LINES : UINT16_MAX;
-    if (path->looks == path->enough)
-        join(path);
-    path->looks = (uint8_t)STA_MIN(path->looks + 1, UINT8_MAX);
+    path->resized |= path->others;
+    path->lines = LOOK_LINES;
+    if (path->looks++ == LOOKS)
+        make_parts(path);
+}
+
+void sta_template_correct(struct sta_template_path *path)
+{
+    for (unsigned i = 0; i < path->step_count; i++) {
+        const uint64_t bit = UINT64_C(1) << i;
+        if (path->steps[i].kind == STA_TEMPLATE_PIECE)
+            continue;
+        path->varying |= is_as_looked(path, i) ? 0 : bit;
+        if (path->steps[i].predicted != path->looked_length[i] && path->alike < SOON &&
+            ++path->resizes[i] == RESIZES)
+            path->resized |= bit;
+        remember_value(path, i);
+    }
+    path->resized |= path->others;
+    make_parts(path);
 }
 
 /* ---- records */

@@ -40,8 +40,31 @@ struct sta_template_step {
 };
 
 #define STA_PATH_STEPS 64
+#define STA_PATH_VECTORS 32
 #define STA_NO_STEP UINT8_MAX
-#define STA_JOINED_TEXT 24 /* longest value that becomes a part of the fragment */
+#define STA_CONSTANT_TEXT 24 /* longest value that is remembered, to see whether it stays the same */
+
+/* Which bytes may stand in 32 places: in each the least one, or up to so many more. */
+struct sta_byte_bounds {
+    _Alignas(64) uint8_t least[STA_TEMPLATE_VECTOR];
+    uint8_t more[STA_TEMPLATE_VECTOR];
+};
+
+/* A value whose length stays the same. */
+struct sta_fixed_value {
+    uint16_t at; /* from the beginning of its part's text */
+    uint8_t length;
+    uint8_t step; /* that gets it */
+};
+
+/* A value whose length varies, and the text behind it up to the next one: constants, and digits of values
+ * whose length stays the same. */
+struct sta_template_part {
+    uint8_t step;         /* of the value; STA_NO_STEP: the line begins with the text */
+    uint8_t vector_count; /* of the text's bounds */
+    uint8_t value_count;  /* of the values in the text that are to be read */
+    uint16_t length;      /* of the text */
+};
 
 /* Values are numbered as their steps. */
 struct sta_template_path {
@@ -57,13 +80,20 @@ struct sta_template_path {
     uint64_t hashes;                                /* .. that are a file or host by its hash */
     uint64_t plain;                                 /* .. that are integers when they are no others */
     uint16_t lines;                                 /* that follow it until its values are looked at */
-    uint8_t step_count;                             /* but pieces behind them */
-    uint8_t looks, enough;                          /* done; how many show which values stay the same */
+    uint8_t step_count;
+    uint8_t looks;                                  /* done */
     uint64_t varying;                               /* values that were another at some look */
-    char looked[STA_PATH_STEPS][STA_JOINED_TEXT];   /* the texts that were seen */
-    uint8_t looked_length[STA_PATH_STEPS];
+    uint64_t resized;                               /* .. whose length varies, or that are no numbers */
+    char looked[STA_PATH_STEPS][STA_CONSTANT_TEXT]; /* the texts that were seen */
+    uint16_t looked_length[STA_PATH_STEPS];
+    uint8_t resizes[STA_PATH_STEPS];             /* how often the length of a fixed value changed soon */
     uint64_t others;                             /* which values of the last line are .. */
     struct sta_json_value other[STA_PATH_STEPS]; /* .. these: neither plain integers nor hashes */
+    uint32_t alike;                              /* lines since the parts were made */
+    unsigned part_count;                         /* 0: lines are read step by step */
+    struct sta_template_part parts[STA_PATH_STEPS];
+    struct sta_fixed_value fixed[STA_PATH_STEPS];    /* of all parts */
+    struct sta_byte_bounds bounds[STA_PATH_VECTORS]; /* likewise */
     struct sta_template_step steps[STA_PATH_STEPS];
 };
 
@@ -84,9 +114,12 @@ static inline struct sta_json_value sta_path_value(const struct sta_template_pat
                                    .integer = of->integer};
 }
 
-/** Looks at the values of the last line, after some tens of others.  Those that stay the same, such as the
- * hash of the host, become parts of the fragment before them, so that they are compared and not read. */
+/** Looks at the values of the last line, after some tens of others.  Once it is known which of them stay the
+ * same, such as the hash of the host, and which keep their length, such as a time, lines are read in parts:
+ * the text between values of varying length is compared at once. */
 void sta_template_look(struct sta_template_path *path);
+/** Makes the parts anew for what the last line has, which did not fit them and was read step by step. */
+void sta_template_correct(struct sta_template_path *path);
 /** After a line was matched node by node: the next one that is named so is expected to follow its path. */
 void sta_template_expect(struct sta_templates *templates, struct sta_template_node *end);
 /** Forgets what was expected behind @node. */
