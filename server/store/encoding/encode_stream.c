@@ -57,6 +57,7 @@ struct sta_encoder {
         uint64_t min;
     } frames[FRAMES];
     struct sta_distinct distinct;
+    const struct sta_values *distinct_of; /* the values that they were found of for the caller; NULL: none */
 };
 
 struct sta_encoder *sta_encoder_create(enum sta_effort effort)
@@ -94,7 +95,8 @@ struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t 
 const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const struct sta_values *values,
                                                 uint32_t limit)
 {
-    return sta_distinct_find(&encoder->distinct, values, limit) ? &encoder->distinct : NULL;
+    encoder->distinct_of = sta_distinct_find(&encoder->distinct, values, limit) ? values : NULL;
+    return encoder->distinct_of != NULL ? &encoder->distinct : NULL;
 }
 
 /* ---- transforms: values to residuals.  Return: false where one does not apply */
@@ -138,7 +140,9 @@ static void use_places(struct sta_encoder *encoder, struct candidate *candidate)
 
 static bool dictionary_residuals(struct sta_encoder *encoder, struct candidate *candidate)
 {
-    if (!sta_distinct_find(&encoder->distinct, candidate->values, DICTIONARY_LIMIT))
+    const bool found = encoder->distinct_of == candidate->values;
+    encoder->distinct_of = NULL;
+    if (!found && !sta_distinct_find(&encoder->distinct, candidate->values, DICTIONARY_LIMIT))
         return false;
     use_places(encoder, candidate);
     return true;
@@ -354,6 +358,7 @@ static void put_head(const struct candidate *candidate, enum sta_layout layout, 
 static void put_stream(struct sta_encoder *encoder, struct candidate *candidate, bool try_zstd,
                        struct sta_buffer *out)
 {
+    encoder->distinct_of = NULL; /* the next stream is of other values, though they may lie there too */
     if (candidate->residuals == NULL) {
         put_head(candidate, STA_LAYOUT_PACKED, out);
         return;

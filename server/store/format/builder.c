@@ -181,18 +181,34 @@ static int encode_times(struct sta_segment_builder *builder, const struct sta_bu
     return STA_OK;
 }
 
-/* The codes that events use: a count, and the gaps between them. */
-static void put_used(struct sta_segment_builder *builder, struct sta_buffer *used)
+/* Flags the codes of a column chunk: those that are listed, else of each row. */
+static void flag_used(struct sta_segment_builder *builder, const struct sta_made_entry *made)
+{
+    if (made->entry.flags & STA_ENTRY_LISTED) {
+        const uint32_t *codes = (const uint32_t *)builder->codes.data + made->entry.first_code;
+        for (uint32_t i = 0; i < made->entry.code_count; i++)
+            builder->flags[codes[i]] = 1;
+        return;
+    }
+    const uint32_t first = made->row_group * STA_ROW_GROUP_ROWS;
+    const uint32_t end = first + rows_of_row_group(builder, made->row_group);
+    for (uint32_t i = first; i < end; i++)
+        if (builder->kinds[i] != 0)
+            builder->flags[builder->values[i]] = 1;
+}
+
+/* The codes that events use: a count, and the gaps between them.  @first: of the column's entries. */
+static void put_used(struct sta_segment_builder *builder, size_t first, struct sta_buffer *used)
 {
     int64_t past = 0, before = 0;
     uint32_t used_count = 0;
-    for (uint32_t i = 0; i < builder->rows; i++)
-        past = builder->kinds[i] != 0 ? STA_MAX(past, builder->values[i] + 1) : past;
+    for (size_t i = first; i < builder->entry_count; i++)
+        past = STA_MAX(past, builder->entries[i].entry.max + 1);
     STA_GROW(builder->flags, builder->flag_capacity, (size_t)past + 1);
     uint8_t *flags = builder->flags;
     memset(flags, 0, (size_t)past + 1);
-    for (uint32_t i = 0; i < builder->rows; i++)
-        flags[builder->kinds[i] != 0 ? builder->values[i] : past] = 1;
+    for (size_t i = first; i < builder->entry_count && !builder->codes.failed; i++)
+        flag_used(builder, &builder->entries[i]);
     for (int64_t code = 0; code < past; code++)
         used_count += flags[code];
     sta_put_varint(used, used_count);
@@ -211,9 +227,10 @@ static int encode_codes(struct sta_segment_builder *builder, const struct sta_bu
     int status = put(builder, rows, column, err);
     if (status != STA_OK)
         return status;
+    const size_t first = builder->entry_count;
     encode_column(builder, column, builder->values, builder->kinds, made);
     if (used != NULL)
-        put_used(builder, used);
+        put_used(builder, first, used);
     return STA_OK;
 }
 
