@@ -291,7 +291,7 @@ void sta_arg_values_add_path(struct sta_arg_values *args, struct sta_batch *batc
     for (unsigned i = 0; i < path->stored_count; i++) {
         const struct sta_stored_arg stored = path->stored[i];
         if (plain >> stored.arg & 1) {
-            add_int(&columns[stored.column], row, path->steps[stored.arg].integer);
+            add_int(&columns[stored.column], row, path->values[stored.arg].integer);
         } else {
             const struct sta_json_value value = sta_path_value(path, stored.arg);
             add_value(args, batch, stored.column, &value);

@@ -389,8 +389,7 @@ static enum sta_record_class add_event(struct sta_rows *rows, const struct sta_r
 /* Times and ids are plain integers; file and host are there. */
 static bool is_usual(const struct sta_template_path *path)
 {
-    const struct sta_template_step *steps = path->steps;
-    const int64_t ts = steps[path->ts].integer, dur = steps[path->dur].integer;
+    const int64_t ts = path->values[path->ts].integer, dur = path->values[path->dur].integer;
     return (path->others & path->usual) == 0 && ts <= STA_TIME_LIMIT && dur <= STA_TIME_LIMIT &&
            ts + dur < STA_TIME_LIMIT;
 }
@@ -401,7 +400,7 @@ static inline uint32_t path_reference(const struct sta_rows *rows, struct sta_di
 {
     if (step == STA_NO_STEP)
         return STA_NO_CODE;
-    const struct sta_template_step *of = &path->steps[step];
+    const struct sta_path_value *of = &path->values[step];
     if (path->hashes >> step & 1 && !sta_path_has_other(path, step) && last->kind == kind &&
         remembers(last, of->text, of->predicted))
         return last->code;
@@ -411,21 +410,21 @@ static inline uint32_t path_reference(const struct sta_rows *rows, struct sta_di
 
 bool sta_rows_add_path(struct sta_rows *rows, const struct sta_template_path *path, struct sta_batch *batch)
 {
-    const struct sta_template_step *steps = path->steps;
+    const struct sta_path_value *values = path->values;
     if (!is_usual(path))
         return false;
     if (batch->count == batch->capacity)
         sta_batch_reserve(batch, batch->count + 1);
     const uint32_t row = batch->count;
-    set_times(batch, (struct sta_time){.us = steps[path->ts].integer},
-              (struct sta_time){.us = steps[path->dur].integer});
+    set_times(batch, (struct sta_time){.us = values[path->ts].integer},
+              (struct sta_time){.us = values[path->dur].integer});
     batch->name[row] = path->name;
     batch->cat[row] = path->cat;
     batch->file[row] =
         path_reference(rows, &rows->file_refs, &rows->last_file, path, path->file, path->file_kind);
     const uint32_t host =
         path_reference(rows, &rows->host_refs, &rows->last_host, path, path->host, path->host_kind);
-    batch->thread[row] = thread_code(rows, steps[path->pid].integer, steps[path->tid].integer, host);
+    batch->thread[row] = thread_code(rows, values[path->pid].integer, values[path->tid].integer, host);
     sta_arg_values_add_path(rows->args, batch, path);
     batch->count++;
     return true;

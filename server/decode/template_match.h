@@ -183,30 +183,30 @@ static __attribute__((noinline)) size_t match_other(struct sta_template_path *pa
                                                     const char *at)
 {
     path->others |= UINT64_C(1) << step;
-    const char *behind = match_value(&sta_digit_tables, path->steps[step].otherwise, at, &path->other[step]);
+    const char *behind = match_value(&sta_digit_tables, path->values[step].otherwise, at, &path->other[step]);
     return behind != NULL ? (size_t)(behind - at) : SIZE_MAX;
 }
 
 /* Return: what follows the value of a step; NULL when it has none. */
 static inline const char *follow_value(const struct sta_digit_tables *tables, struct sta_template_path *path,
-                                       struct sta_template_step *step, const char *at)
+                                       struct sta_path_value *value, const char *at)
 {
     uint64_t sum;
     size_t length = 0;
-    if (__builtin_expect(step->kind == STA_TEMPLATE_INT, 1)) {
+    if (__builtin_expect(value->kind == STA_TEMPLATE_INT, 1)) {
         length = digits(tables, at, &sum);
-        step->integer = (int64_t)sum;
+        value->integer = (int64_t)sum;
         length = sum >= tables->least[length] ? length : 0;
-    } else if (step->kind == STA_TEMPLATE_PIECE) {
+    } else if (value->kind == STA_TEMPLATE_PIECE) {
         return at;
-    } else if (step->kind == STA_TEMPLATE_HASH) {
+    } else if (value->kind == STA_TEMPLATE_HASH) {
         length = count_digits(tables, at);
         length = length <= 24 && *at != '0' ? length : 0;
     }
-    step->text = at;
+    value->text = at;
     if (__builtin_expect(length == 0, 0))
-        length = match_other(path, (unsigned)(step - path->steps), at);
-    return length == SIZE_MAX ? NULL : predicted_length(&step->predicted, at, length);
+        length = match_other(path, (unsigned)(value - path->values), at);
+    return length == SIZE_MAX ? NULL : predicted_length(&value->predicted, at, length);
 }
 
 /* What follows the name in a line that is read in parts.  Return: what follows the object; NULL when some
@@ -220,7 +220,7 @@ static const char *follow_parts(struct sta_template_path *path, const char *at)
     path->others = 0;
     for (; part < end; part++) {
         if (part->step != STA_NO_STEP)
-            at = follow_value(tables, path, &path->steps[part->step], at);
+            at = follow_value(tables, path, &path->values[part->step], at);
         if (__builtin_expect(at == NULL, 0))
             return NULL;
         const char *text = at;
@@ -228,9 +228,9 @@ static const char *follow_parts(struct sta_template_path *path, const char *at)
             if (__builtin_expect(!is_within(bounds, text), 0))
                 return NULL;
         for (unsigned i = part->value_count; i > 0; i--, value++) {
-            struct sta_template_step *step = &path->steps[value->step];
-            step->text = at + value->at;
-            step->integer = (int64_t)number(tables, step->text, value->length);
+            struct sta_path_value *of = &path->values[value->step];
+            of->text = at + value->at;
+            of->integer = (int64_t)number(tables, of->text, value->length);
         }
         at += part->length;
     }
@@ -242,15 +242,12 @@ static const char *follow_parts(struct sta_template_path *path, const char *at)
 static const char *follow_steps(struct sta_template_path *path, const char *at)
 {
     const struct sta_digit_tables *tables = sta_load_digit_tables();
-    struct sta_template_step *step = path->steps;
     path->others = 0;
-    for (;; step += step->next) {
-        at = follow_value(tables, path, step, at);
-        if (__builtin_expect(at == NULL || !has_piece(step, at), 0))
+    for (unsigned i = 0; i < path->step_count; i++) {
+        at = follow_value(tables, path, &path->values[i], at);
+        if (__builtin_expect(at == NULL || !has_piece(&path->steps[i], at), 0))
             return NULL;
-        at += step->length;
-        if (step->next == 0)
-            break;
+        at += path->steps[i].length;
     }
     if (path->part_count > 0)
         sta_template_correct(path);

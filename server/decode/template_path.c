@@ -45,18 +45,16 @@ static void put_piece(struct sta_template_step *step, const char *fragment, unsi
     memcpy(step->fragment, fragment, step->length);
 }
 
-/* A long fragment goes on in steps without a value.  Return: how many. */
-static unsigned put_fragment(struct sta_template_step *steps, const struct sta_template_node *node)
+/* A long fragment goes on in steps without a value.  Return: the step behind it. */
+static unsigned put_fragment(struct sta_template_path *path, unsigned step,
+                             const struct sta_template_node *node)
 {
-    unsigned count = 0;
-    for (unsigned at = 0; at == 0 || at < node->length; at += STA_TEMPLATE_VECTOR, count++) {
-        struct sta_template_step *step = &steps[count];
+    for (unsigned at = 0; at == 0 || at < node->length; at += STA_TEMPLATE_VECTOR, step++) {
         if (at > 0)
-            *step = (struct sta_template_step){.kind = STA_TEMPLATE_PIECE};
-        put_piece(step, node->fragment + at, node->length - at);
-        step->next = 1;
+            path->values[step] = (struct sta_path_value){.kind = STA_TEMPLATE_PIECE};
+        put_piece(&path->steps[step], node->fragment + at, node->length - at);
     }
-    return count;
+    return step;
 }
 
 /* ---- where the plan finds its values */
@@ -74,7 +72,7 @@ static bool put_field(struct sta_template_path *path, enum sta_record_field fiel
 
 static uint64_t hash_bit(const struct sta_template_path *path, uint8_t step, enum sta_reference kind)
 {
-    bool hash = step != STA_NO_STEP && path->steps[step].kind == STA_TEMPLATE_HASH;
+    bool hash = step != STA_NO_STEP && path->values[step].kind == STA_TEMPLATE_HASH;
     return hash && kind == STA_REFERENCE_HASH ? UINT64_C(1) << step : 0;
 }
 
@@ -85,18 +83,18 @@ static void read_as_ints(struct sta_template_path *path, unsigned count)
     path->plain = 0;
     path->hashes = hash_bit(path, path->file, path->file_kind) | hash_bit(path, path->host, path->host_kind);
     for (unsigned i = 0; i < count; i++) {
-        struct sta_template_step *step = &path->steps[i];
-        if (step->kind == STA_TEMPLATE_NUMERAL && i != path->file && i != path->host)
-            step->kind = STA_TEMPLATE_INT;
-        path->plain |= (uint64_t)(step->kind == STA_TEMPLATE_INT) << i;
+        struct sta_path_value *value = &path->values[i];
+        if (value->kind == STA_TEMPLATE_NUMERAL && i != path->file && i != path->host)
+            value->kind = STA_TEMPLATE_INT;
+        path->plain |= (uint64_t)(value->kind == STA_TEMPLATE_INT) << i;
     }
 }
 
 /* What may be null is unusual: then the event may refer to something else. */
 static uint64_t reference_bit(const struct sta_template_path *path, uint8_t step)
 {
-    if (step == STA_NO_STEP || path->steps[step].kind == STA_TEMPLATE_STRING ||
-        path->steps[step].kind == STA_TEMPLATE_NUMERAL)
+    if (step == STA_NO_STEP || path->values[step].kind == STA_TEMPLATE_STRING ||
+        path->values[step].kind == STA_TEMPLATE_NUMERAL)
         return 0;
     return UINT64_C(1) << step;
 }
@@ -159,10 +157,9 @@ static bool put_path(struct sta_template_path *path, const struct sta_template_n
             args[arg_count++] = (uint8_t)step;
         else if (!put_field(path, of_value->field, (uint8_t)step))
             return false;
-        path->steps[step] = (struct sta_template_step){
+        path->values[step] = (struct sta_path_value){
             .kind = of_value->kind, .otherwise = of_value->kind, .predicted = of_value->predicted};
-        step += put_fragment(&path->steps[step], nodes[i]);
-        path->steps[step - 1].next = i + 1 < count;
+        step = put_fragment(path, step, nodes[i]);
     }
     put_plan(path, &end->plan, args);
     read_as_ints(path, step);
@@ -264,19 +261,19 @@ static void add_text(struct making *making, const char *text, unsigned length)
 /* A value of so many digits as it has now.  No number begins with 0, but 0 itself. */
 static void add_digits(struct making *making, uint8_t number)
 {
-    const struct sta_template_step *step = &making->path->steps[number];
-    const bool may_be_zero = step->kind == STA_TEMPLATE_INT && step->predicted == 1;
+    const struct sta_path_value *value = &making->path->values[number];
+    const bool may_be_zero = value->kind == STA_TEMPLATE_INT && value->predicted == 1;
     making->path->fixed[making->value_count++] =
-        (struct sta_fixed_value){making->part->length, (uint8_t)step->predicted, number};
+        (struct sta_fixed_value){making->part->length, (uint8_t)value->predicted, number};
     making->part->value_count++;
     add_byte(making, may_be_zero ? '0' : '1', may_be_zero ? 9 : 8);
-    for (unsigned i = 1; i < step->predicted && !making->full; i++)
+    for (unsigned i = 1; i < value->predicted && !making->full; i++)
         add_byte(making, '0', 9);
 }
 
 static bool is_fixed(const struct sta_template_path *path, unsigned step)
 {
-    const enum sta_template_kind kind = path->steps[step].kind;
+    const enum sta_template_kind kind = path->values[step].kind;
     const unsigned most = kind == STA_TEMPLATE_INT ? MOST_DIGITS : STA_CONSTANT_TEXT;
     return (kind == STA_TEMPLATE_INT || kind == STA_TEMPLATE_HASH) && !(path->resized >> step & 1) &&
            path->looked_length[step] <= most;
@@ -293,18 +290,18 @@ static void make_parts(struct sta_template_path *path)
     else
         begin_part(&making, STA_NO_STEP);
     for (unsigned i = 0; i < path->step_count && !making.full; i++) {
-        struct sta_template_step *step = &path->steps[i];
-        if (step->kind != STA_TEMPLATE_PIECE && is_fixed(path, i)) {
+        struct sta_path_value *value = &path->values[i];
+        if (value->kind != STA_TEMPLATE_PIECE && is_fixed(path, i)) {
             if (path->varying >> i & 1) {
                 add_digits(&making, (uint8_t)i);
             } else {
-                step->text = path->looked[i];
-                add_text(&making, step->text, step->predicted);
+                value->text = path->looked[i];
+                add_text(&making, value->text, value->predicted);
             }
-        } else if (step->kind != STA_TEMPLATE_PIECE && i > 0) {
+        } else if (value->kind != STA_TEMPLATE_PIECE && i > 0) {
             begin_part(&making, (uint8_t)i);
         }
-        add_text(&making, step->fragment, step->length);
+        add_text(&making, path->steps[i].fragment, path->steps[i].length);
     }
     if (making.full)
         path->part_count = 0;
@@ -313,15 +310,15 @@ static void make_parts(struct sta_template_path *path)
 /* Whether a value is what it was at the last look. */
 static bool is_as_looked(const struct sta_template_path *path, unsigned step)
 {
-    return path->steps[step].predicted == path->looked_length[step] &&
+    return path->values[step].predicted == path->looked_length[step] &&
            path->looked_length[step] <= STA_CONSTANT_TEXT &&
-           memcmp(path->looked[step], path->steps[step].text, path->looked_length[step]) == 0;
+           memcmp(path->looked[step], path->values[step].text, path->looked_length[step]) == 0;
 }
 
 static void remember_value(struct sta_template_path *path, unsigned step)
 {
-    path->looked_length[step] = path->steps[step].predicted;
-    memmove(path->looked[step], path->steps[step].text,
+    path->looked_length[step] = path->values[step].predicted;
+    memmove(path->looked[step], path->values[step].text,
             STA_MIN(path->looked_length[step], (size_t)STA_CONSTANT_TEXT));
 }
 
@@ -333,7 +330,7 @@ void sta_template_look(struct sta_template_path *path)
         path->varying = 0;
     for (unsigned i = 0; i < path->step_count; i++) {
         const uint64_t bit = UINT64_C(1) << i;
-        if (path->steps[i].kind == STA_TEMPLATE_PIECE)
+        if (path->values[i].kind == STA_TEMPLATE_PIECE)
             continue;
         path->varying |= path->looks > 0 && !is_as_looked(path, i) ? bit : 0;
         remember_value(path, i);
@@ -348,10 +345,10 @@ void sta_template_correct(struct sta_template_path *path)
 {
     for (unsigned i = 0; i < path->step_count; i++) {
         const uint64_t bit = UINT64_C(1) << i;
-        if (path->steps[i].kind == STA_TEMPLATE_PIECE)
+        if (path->values[i].kind == STA_TEMPLATE_PIECE)
             continue;
         path->varying |= is_as_looked(path, i) ? 0 : bit;
-        if (path->steps[i].predicted != path->looked_length[i] && path->alike < SOON &&
+        if (path->values[i].predicted != path->looked_length[i] && path->alike < SOON &&
             ++path->resizes[i] == RESIZES)
             path->resized |= bit;
         remember_value(path, i);
@@ -367,7 +364,7 @@ void sta_template_path_fill(const struct sta_template_path *path, struct sta_rec
     const struct sta_template_node *nodes[STA_LAYOUT_ITEMS + 1];
     const struct sta_template_node *of_value = first_of(path->end);
     const unsigned count = list_nodes(of_value, path->end, nodes);
-    const struct sta_template_step *step = path->steps;
+    unsigned step = 0;
     record->arg_count = 0;
     record->plan = &path->end->plan;
     record->path = NULL;
@@ -377,8 +374,8 @@ void sta_template_path_fill(const struct sta_template_path *path, struct sta_rec
             record->args[record->arg_count].key = of_value->key;
             value = &record->args[record->arg_count++].value;
         }
-        *value = sta_path_value(path, (unsigned)(step - path->steps));
-        for (step++; step < path->steps + STA_PATH_STEPS && step->kind == STA_TEMPLATE_PIECE; step++)
-            ;
+        *value = sta_path_value(path, step++);
+        while (step < path->step_count && path->values[step].kind == STA_TEMPLATE_PIECE)
+            step++;
     }
 }

@@ -26,17 +26,20 @@ enum sta_template_kind {
     STA_TEMPLATE_PIECE    /* of a step: none, the fragment before it goes on */
 };
 
-/* A value and the text behind it: one line of the cache. */
-struct sta_template_step {
-    _Alignas(64) char fragment[STA_TEMPLATE_VECTOR]; /* zeros behind it */
+/* A value, as the last line has it. */
+struct sta_path_value {
     int64_t integer;
     const char *text;
-    uint32_t mask;      /* which bytes belong to the fragment */
-    uint16_t predicted; /* length of the value's text when it was last seen */
-    uint8_t length;     /* of the fragment */
+    uint16_t predicted; /* length of the text when it was last seen */
     uint8_t kind;       /* enum sta_template_kind: INT or HASH, which most values are; or how it is read */
     uint8_t otherwise;  /* how values that are neither are read */
-    int8_t next;        /* where the next one stands, from here; 0: it is the last */
+};
+
+/* The text behind a value. */
+struct sta_template_step {
+    _Alignas(32) char fragment[STA_TEMPLATE_VECTOR]; /* zeros behind it */
+    uint32_t mask;                                   /* which bytes belong to the fragment */
+    uint8_t length;                                  /* of the fragment */
 };
 
 #define STA_PATH_STEPS 64
@@ -94,6 +97,7 @@ struct sta_template_path {
     struct sta_template_part parts[STA_PATH_STEPS];
     struct sta_fixed_value fixed[STA_PATH_STEPS];    /* of all parts */
     struct sta_byte_bounds bounds[STA_PATH_VECTORS]; /* likewise */
+    struct sta_path_value values[STA_PATH_STEPS];    /* before the steps */
     struct sta_template_step steps[STA_PATH_STEPS];
 };
 
@@ -105,7 +109,7 @@ static inline bool sta_path_has_other(const struct sta_template_path *path, unsi
 /** A value of the last line. */
 static inline struct sta_json_value sta_path_value(const struct sta_template_path *path, unsigned step)
 {
-    const struct sta_template_step *of = &path->steps[step];
+    const struct sta_path_value *of = &path->values[step];
     if (sta_path_has_other(path, step))
         return path->other[step];
     return (struct sta_json_value){.kind = of->kind == STA_TEMPLATE_HASH ? STA_JSON_BIG : STA_JSON_INT,
