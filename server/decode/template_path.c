@@ -8,7 +8,8 @@
 #include "decode/template_trie.h"
 
 #define CACHE_LINE 64
-#define LOOK_LINES 64 /* from one look at the values to the next */
+#define MOST_PATHS 2048 /* of one reader: 24 MB; other templates are matched without */
+#define LOOK_LINES 64   /* from one look at the values to the next */
 #define LOOKS 4
 #define RESIZES 3      /* changes of length that come soon make a value one of varying length */
 #define SOON 512       /* lines */
@@ -22,6 +23,7 @@ void sta_template_free_paths(struct sta_templates *templates)
         free(templates->paths->block);
         templates->paths = older;
     }
+    templates->path_count = 0;
 }
 
 static struct sta_template_path *new_path(struct sta_templates *templates)
@@ -32,6 +34,7 @@ static struct sta_template_path *new_path(struct sta_templates *templates)
     path->block = block;
     path->older = templates->paths;
     templates->paths = path;
+    templates->path_count++;
     return path;
 }
 
@@ -199,7 +202,7 @@ static struct sta_template_node *first_of(struct sta_template_node *end)
 void sta_template_expect(struct sta_templates *templates, struct sta_template_node *end)
 {
     struct sta_template_node *first = end->decided && end->plan.known ? first_of(end) : NULL;
-    if (first == NULL || first->pathless)
+    if (first == NULL || first->pathless || (end->whole == NULL && templates->path_count == MOST_PATHS))
         return;
     if (first->doubts > 0) {
         first->doubts--;

@@ -57,7 +57,7 @@ struct sta_templates {
     struct sta_template_node *nodes; /* at the start of a cache line; the first is the root */
     struct sta_template_node *(*predictors)[STA_TEMPLATE_PREDICTORS];
     struct sta_template_path *paths; /* all that were made */
-    size_t count, predictor_count;
+    size_t count, predictor_count, path_count;
     const char *(*match)(struct sta_templates *templates, const char *at, struct sta_record *record);
 };
 
