@@ -4,7 +4,7 @@ import { ended, get, send, session } from '../api.js';
 import { fill, h } from '../dom.js';
 import { moment } from '../format.js';
 import { attempt, drawn, empty, failure, waiting } from '../parts/notice.js';
-import { table } from '../parts/table.js';
+import { scrolling, table } from '../parts/table.js';
 import { link } from '../state.js';
 
 export const title = 'Jobs';
@@ -75,14 +75,7 @@ export function open(host) {
             return;
         }
         const focused = document.activeElement?.id;
-        fill(
-            jobs,
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Jobs' },
-                table({ caption: 'Jobs', rows, columns: columnsOf(names) }),
-            ),
-        );
+        fill(jobs, scrolling('Jobs', table({ caption: 'Jobs', rows, columns: columnsOf(names) })));
         if (focused) document.getElementById(focused)?.focus();
     }
 
@@ -137,11 +130,7 @@ export function open(host) {
                     h('h2', {}, 'Settings'),
                     h('small', {}, 'in force; secrets left out'),
                 ),
-                h(
-                    'div',
-                    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Settings' },
-                    table({ caption: 'Settings', rows, columns }),
-                ),
+                scrolling('Settings', table({ caption: 'Settings', rows, columns })),
             );
         } catch (problem) {
             settings.hidden = false;

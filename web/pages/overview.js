@@ -18,7 +18,7 @@ import { seriesCard } from '../parts/series.js';
 import { stallCard } from '../parts/stall_card.js';
 import { stepsCard } from '../parts/steps_card.js';
 import { stragglersCard } from '../parts/stragglers_card.js';
-import { recordsOf } from '../parts/table.js';
+import { recordsOf, scrolling } from '../parts/table.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
 import { whereCard } from '../parts/where_time.js';
@@ -189,9 +189,8 @@ function summaryPicture(trace, bar) {
                     h('small', {}, leftOut(summary)),
                     h('div', { class: 'card-tools' }, exports),
                 ),
-                h(
-                    'div',
-                    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' },
+                scrolling(
+                    'Layer table',
                     layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time, span }),
                 ),
             ),

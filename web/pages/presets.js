@@ -7,7 +7,7 @@ import { asking } from '../parts/asking.js';
 import { confirmed, asked } from '../parts/dialog.js';
 import { attempt, toast } from '../parts/notice.js';
 import { swatch } from '../parts/layers.js';
-import { table } from '../parts/table.js';
+import { scrolling, table } from '../parts/table.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go, here, link } from '../state.js';
 
@@ -173,7 +173,7 @@ function countsOf({ layers, events, filtered, unmatched, multiple, unmatched_fun
             {},
             `Of ${plural(events, 'event')} ${grouped(filtered)} are dropped by filters, ${grouped(unmatched)} are in no layer, ${grouped(multiple)} in more than one.`,
         ),
-        scrolling({
+        presetTable({
             caption: 'Events of each layer',
             rows,
             columns: [
@@ -189,7 +189,7 @@ function countsOf({ layers, events, filtered, unmatched, multiple, unmatched_fun
         }),
         functions?.length > 0 && h('h3', {}, 'Functions that no layer takes'),
         functions?.length > 0 &&
-            scrolling({
+            presetTable({
                 caption: 'Functions that no layer takes',
                 rows: functions,
                 columns: [
@@ -200,10 +200,6 @@ function countsOf({ layers, events, filtered, unmatched, multiple, unmatched_fun
     ];
 }
 
-function scrolling(view) {
-    return h(
-        'div',
-        { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': view.caption },
-        table({ ...view, class: 'preset-table' }),
-    );
+function presetTable(view) {
+    return scrolling(view.caption, table({ ...view, class: 'preset-table' }));
 }

@@ -6,7 +6,7 @@ import { grouped, plural, text, value } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { copyMenu } from '../parts/copy.js';
 import { piecesOf } from '../parts/ledger.js';
-import { sorted, table } from '../parts/table.js';
+import { scrolling, sorted, table } from '../parts/table.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go } from '../state.js';
 
@@ -181,15 +181,7 @@ function linesCard(trace, which, rows, total) {
         column.key === 'line' && trace.kind === 'dasf' ? { ...column, label: 'Record' } : column,
     );
     const note = rows.length < total ? `the first ${grouped(rows.length)} of ${grouped(total)}` : null;
-    return card(
-        name,
-        note,
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name },
-            table({ columns, rows, caption: name }),
-        ),
-    );
+    return card(name, note, scrolling(name, table({ columns, rows, caption: name })));
 }
 
 /** Names that stayed open: hashes without a definition, functions without a class. */
@@ -313,9 +305,8 @@ function filesCard({ files }, trace, sort) {
     return card(
         'Files',
         note,
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files' },
+        scrolling(
+            'Files',
             table({
                 columns,
                 rows: rows.slice(0, MOST_FILES),

@@ -11,7 +11,7 @@ import { chartCard } from '../parts/chart_card.js';
 import { layerTree, swatch } from '../parts/layers.js';
 import { empty, failedFilter } from '../parts/notice.js';
 import { unitName } from '../parts/overlap_question.js';
-import { recordsOf, table } from '../parts/table.js';
+import { recordsOf, scrolling, table } from '../parts/table.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
 import { go, here } from '../state.js';
@@ -236,9 +236,8 @@ function stepsPicture(trace, bar) {
                         : plural(steps.length, 'step'),
                 ),
             ),
-            h(
-                'div',
-                { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Table of steps' },
+            scrolling(
+                'Table of steps',
                 table({
                     caption: 'Steps',
                     rows: steps.slice(0, MOST_ROWS),
@@ -260,6 +259,7 @@ function stepsPicture(trace, bar) {
                         { key: 'slowest', label: 'Slowest rank', cell: ({ slowest }) => unitName(slowest, hosts) },
                     ],
                 }),
+                'tall',
             ),
         );
     }
@@ -278,9 +278,8 @@ function stepsPicture(trace, bar) {
                     `how often a rank was the last to end a step, and how late after the median${ranks.row_count > MOST_LAST ? `; the first ${MOST_LAST} of ${plural(ranks.row_count, 'rank')}` : ''}`,
                 ),
             ),
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Ranks by lateness' },
+            scrolling(
+                'Ranks by lateness',
                 table({
                     caption: 'Ranks that end last',
                     rows: recordsOf(ranks).slice(0, MOST_LAST),

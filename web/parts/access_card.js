@@ -7,7 +7,7 @@ import { value } from '../format.js';
 import { asking } from './asking.js';
 import { stallQuestion } from './causes.js';
 import { whenNear } from './near.js';
-import { table } from './table.js';
+import { scrolling, table } from './table.js';
 
 const UNEVEN = 'Files of which the slowest and the fastest rank differ by 15 %';
 
@@ -84,9 +84,8 @@ export function accessCard() {
         });
         fill(
             box,
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Reads and writes' },
+            scrolling(
+                'Reads and writes',
                 table({
                     caption: 'File access',
                     rows: ROWS.filter(([key]) => read[key] || write[key]).map(([key, label, unit, title]) => ({

@@ -223,7 +223,7 @@ export function callsPanel(trace, { onFind } = {}) {
                 return;
             }
             if (up.element.parentElement !== box)
-                fill(box, h('h3', {}, 'Callers'), up.element, h('h3', {}, 'Callees'), below.element);
+                fill(box, h('h2', {}, 'Callers'), up.element, h('h2', {}, 'Callees'), below.element);
             const top = callers.children[0],
                 under = callees.children[0];
             for (const one of [top, under]) one.above = null;

@@ -14,7 +14,7 @@ import { failedFilter } from './notice.js';
 import { unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
 
-import { recordsOf, table } from './table.js';
+import { recordsOf, scrolling, table } from './table.js';
 import { showRange } from './time.js';
 
 const KEYS = [
@@ -147,11 +147,7 @@ export function causesView(trace, bar) {
                 ),
                 sentence(attribution, causes, blocking, training),
                 barOf(attribution, causes),
-                h(
-                    'div',
-                    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of causes' },
-                    causeTable(attribution, causes, place.cause, blocking),
-                ),
+                scrolling('Table of causes', causeTable(attribution, causes, place.cause, blocking)),
             ),
         );
         const by = parameters.by,

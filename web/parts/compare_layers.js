@@ -7,7 +7,7 @@ import { runSwatch } from './compare_runs.js';
 import { copyMenu } from './copy.js';
 import { isPresent, swatch } from './layers.js';
 import { segmented } from './segmented.js';
-import { table } from './table.js';
+import { scrolling, table } from './table.js';
 
 /**
  * @type {{key: string, label: string, unit: string, better: import('./compare_change.js').Better, title: string}[]}
@@ -107,9 +107,8 @@ export function compareLayers({ runs, answer, tree, parameters, place, preset, s
                 copyMenu('compare', parameters, 'compare-layers'),
             ),
         ),
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Layer table' },
+        scrolling(
+            'Layer table',
             table({
                 caption: 'Layers',
                 class: 'layers compare',

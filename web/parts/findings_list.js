@@ -4,7 +4,7 @@
 import { h } from '../dom.js';
 import { DASH, plural, text, value } from '../format.js';
 import { pageLink } from '../state.js';
-import { bar, table } from './table.js';
+import { bar, scrolling, table } from './table.js';
 
 /** The severities, worst first, and what stands above their findings. */
 export const SEVERITIES = [
@@ -106,11 +106,7 @@ function evidenceOf({ evidence, title }) {
     );
     const columns = [...evidence.columns.map((name, index) => columnOf(name, index, evidence)), ...chartOf(evidence)];
     return [
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Evidence: ${title}` },
-            table({ columns, rows, caption: `Evidence: ${title}`, class: 'plain' }),
-        ),
+        scrolling(`Evidence: ${title}`, table({ columns, rows, caption: `Evidence: ${title}`, class: 'plain' })),
         evidence.row_count > rows.length &&
             h('p', { class: 'hint' }, `The first ${rows.length} of ${plural(evidence.row_count, 'row')}.`),
     ];

@@ -36,7 +36,7 @@ export function grid() {
         widths = h('colgroup', {}),
         caption = h('caption', { class: 'visually-hidden' });
     const table = h('table', { class: 'table' }, caption, widths, head, body);
-    const scroller = h('div', { class: 'grid', role: 'region', tabindex: -1 }, table);
+    const scroller = h('div', { class: 'grid', role: 'group', tabindex: -1 }, table);
     const words = h('p', { class: 'grid-words' });
     const element = h('div', {}, scroller, words);
     const placed = /** @type {Map<number, HTMLTableRowElement>} */ (

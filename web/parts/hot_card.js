@@ -9,7 +9,7 @@ import { empty } from './notice.js';
 import { equals, narrowed } from './narrow.js';
 import { segmented } from './segmented.js';
 import { ended } from './query_columns.js';
-import { recordsOf, table } from './table.js';
+import { recordsOf, scrolling, table } from './table.js';
 
 const MOST = 5;
 const KINDS = {
@@ -89,9 +89,8 @@ export function hotCard() {
             );
         fill(
             box,
-            h(
-                'div',
-                { class: 'scroll hot', tabindex: 0, role: 'region', 'aria-label': `Hottest ${head.toLowerCase()}s` },
+            scrolling(
+                `Hottest ${head.toLowerCase()}s`,
                 table({
                     caption: `Hottest ${head.toLowerCase()}s`,
                     rows: recordsOf(answer),
@@ -102,6 +101,7 @@ export function hotCard() {
                         { key: 'bytes', label: 'Bytes', unit: 'B', get: (row) => row.bytes || null },
                     ],
                 }),
+                'hot',
             ),
         );
     }

@@ -4,7 +4,7 @@ import { h } from '../dom.js';
 import { text } from '../format.js';
 import { copyMenu } from './copy.js';
 import { toggle } from './narrow.js';
-import { bar, table } from './table.js';
+import { bar, scrolling, table } from './table.js';
 
 /** Data calls that are all reads, or all writes, are told by those. */
 function isDouble(kind, all) {
@@ -78,10 +78,6 @@ export function kindsCard({ trace, parameters, layer, metrics, row }) {
                 copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`),
             ),
         ),
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Kinds of calls' },
-            table({ columns, rows, caption: 'Kinds of calls', class: 'layers' }),
-        ),
+        scrolling('Kinds of calls', table({ columns, rows, caption: 'Kinds of calls', class: 'layers' })),
     );
 }

@@ -16,7 +16,7 @@ import { empty } from './notice.js';
 import { pairColumns, unitName } from './overlap_question.js';
 import { groupWords, rowGroups } from './row_groups.js';
 import { segmented } from './segmented.js';
-import { columnOf, recordsOf, table } from './table.js';
+import { columnOf, recordsOf, scrolling, table } from './table.js';
 import { showRange } from './time.js';
 import { laneOf, timelineLink } from './timeline_links.js';
 
@@ -297,11 +297,7 @@ export function longestCard() {
         ];
         fill(
             box,
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Longest exposed intervals' },
-                table({ columns, rows, caption: 'Longest exposed intervals' }),
-            ),
+            scrolling('Longest exposed intervals', table({ columns, rows, caption: 'Longest exposed intervals' })),
         );
     }
     return { element, update, close: looking.close };

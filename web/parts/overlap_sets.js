@@ -9,7 +9,7 @@ import { asked } from './dialog.js';
 import { legend, toggled } from './legend.js';
 import { swatch } from './layers.js';
 import { ownSets, ownText, SCOPES } from './overlap_question.js';
-import { bar, table } from './table.js';
+import { bar, scrolling, table } from './table.js';
 
 /** @param {() => Object} place */
 export function overlapSets(place) {
@@ -37,11 +37,7 @@ export function overlapSets(place) {
         fill(
             box,
             legend(offered, shown, (name, alone) => chooseLayer(offered, shown, name, alone), 'Layers as sets'),
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Sets' },
-                setTable(question, answer),
-            ),
+            scrolling('Sets', setTable(question, answer)),
             answer.warnings.map((words) => h('p', { class: 'notice warn' }, words)),
         );
     }

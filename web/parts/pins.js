@@ -12,7 +12,7 @@ import { chartOf, drawable } from './query_chart.js';
 import { columnsOf } from './query_columns.js';
 import { placeOf, questionIn } from './query_request.js';
 import { plot } from './plot.js';
-import { recordsOf, table } from './table.js';
+import { recordsOf, scrolling, table } from './table.js';
 
 const MARK = 'overview: ',
     MOST = 5;
@@ -137,11 +137,7 @@ export function pinCards(trace) {
         const rows = recordsOf(answer).slice(0, MOST);
         fill(
             box,
-            h(
-                'div',
-                { class: 'scroll hot', tabindex: 0, role: 'region', 'aria-label': 'Result' },
-                table({ caption: 'Result', rows, columns: columnsOf(source, question) }),
-            ),
+            scrolling('Result', table({ caption: 'Result', rows, columns: columnsOf(source, question) }), 'hot'),
             answer.row_count > MOST &&
                 h('p', { class: 'hint padded' }, `${MOST} of ${grouped(answer.row_count)} rows`),
         );

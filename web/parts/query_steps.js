@@ -2,7 +2,7 @@
 
 import { h } from '../dom.js';
 import { plural, text } from '../format.js';
-import { table } from './table.js';
+import { scrolling, table } from './table.js';
 
 const COLUMNS = [
     { key: 'name', label: 'Step', class: 'head' },
@@ -35,10 +35,6 @@ export function stepsFold(steps, rows) {
             {},
             `${plural(rows, 'row')} in ${text(sum('seconds'), 's')}; ${plural(sum('blocks_read'), 'row group')} read, ${sum('blocks_skipped')} skipped`,
         ),
-        h(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Steps' },
-            table({ columns: COLUMNS, rows: steps, caption: 'Steps' }),
-        ),
+        scrolling('Steps', table({ columns: COLUMNS, rows: steps, caption: 'Steps' })),
     );
 }

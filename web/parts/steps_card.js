@@ -7,7 +7,7 @@ import { plural } from '../format.js';
 import { pageLink } from '../state.js';
 import { asking } from './asking.js';
 import { stallQuestion } from './causes.js';
-import { recordsOf, table } from './table.js';
+import { recordsOf, scrolling, table } from './table.js';
 
 const MOST = 5;
 
@@ -54,9 +54,8 @@ export function stepsCard() {
         const name = ({ epoch, step }) => h('a', { href: pageLink('steps', {}) }, `epoch ${epoch}, step ${step}`);
         fill(
             box,
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Slowest steps' },
+            scrolling(
+                'Slowest steps',
                 table({
                     caption: 'Slowest steps',
                     rows: slowest,

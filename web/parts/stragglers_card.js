@@ -11,7 +11,7 @@ import { whenNear } from './near.js';
 import { empty } from './notice.js';
 import { unitName } from './overlap_question.js';
 import { segmented } from './segmented.js';
-import { recordsOf, table } from './table.js';
+import { recordsOf, scrolling, table } from './table.js';
 import { laneOf, timelineLink } from './timeline_links.js';
 
 const MOST = 5,
@@ -145,9 +145,8 @@ export function stragglersCard() {
                 h('data', { value: median }, text(median, unit)),
                 members > rows.length ? `. The slowest ${rows.length} of ${grouped(members)}:` : '.',
             ),
-            h(
-                'div',
-                { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Slowest members' },
+            scrolling(
+                'Slowest members',
                 table({
                     caption: 'Stragglers',
                     rows,

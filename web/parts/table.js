@@ -59,12 +59,10 @@ export function groupRow(groups) {
     return h(
         'tr',
         { class: 'groups' },
-        groups.map((group) =>
-            h(
-                'th',
-                { colspan: group.span, scope: 'colgroup', title: group.title, class: group.label ? 'named' : '' },
-                group.label,
-            ),
+        groups.map(({ label, span, title }) =>
+            label
+                ? h('th', { colspan: span, scope: 'colgroup', title, class: 'named' }, label)
+                : h('td', { colspan: span }),
         ),
     );
 }
@@ -78,6 +76,7 @@ export function headCell(column, sort, onSort) {
         class: classOf(column),
         'aria-sort': up ? 'ascending' : down ? 'descending' : null,
     };
+    if (!column.label) return h('td', { class: classOf(column) }); /* a head without words is none */
     if (!onSort || column.sortable === false) return h('th', attributes, column.label);
     const next =
         column.unit || column.class === 'number'
@@ -181,6 +180,17 @@ export function columnOf(answer, name) {
 /** The rows of an answer as objects. */
 export function recordsOf(answer) {
     return answer.data.map((row) => Object.fromEntries(answer.columns.map((name, index) => [name, row[index]])));
+}
+
+/**
+ * A box that scrolls sideways where a table is wider, with the arrow keys too.  It is no landmark: the card around it
+ * is one.
+ * @param {string} label
+ * @param {any} content
+ * @param {string} [name]  of a class
+ */
+export function scrolling(label, content, name = '') {
+    return h('div', { class: `scroll ${name}`, tabindex: 0, role: 'group', 'aria-label': label }, content);
 }
 
 const CHART_ROWS = 1000;

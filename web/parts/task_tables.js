@@ -9,7 +9,7 @@ import { copyMenu } from './copy.js';
 import { empty } from './notice.js';
 import { segmented } from './segmented.js';
 import { literal } from './narrow.js';
-import { recordsOf, table } from './table.js';
+import { recordsOf, scrolling, table } from './table.js';
 import { go, pageLink } from '../state.js';
 
 const MOST_ROWS = 500;
@@ -116,11 +116,7 @@ function rowsCard(title, choose) {
                     box,
                     answer.row_count === 0
                         ? empty('Nothing here')
-                        : h(
-                              'div',
-                              { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
-                              table({ columns, rows: recordsOf(answer), caption: title }),
-                          ),
+                        : scrolling(title, table({ columns, rows: recordsOf(answer), caption: title })),
                 );
             },
         });

@@ -6,6 +6,7 @@
 import { h, setStyle } from '../dom.js';
 import { text, value } from '../format.js';
 import { swatch } from './layers.js';
+import { scrolling } from './table.js';
 
 /**
  * @param {{sets: string[], time: number}[]} groups
@@ -16,9 +17,8 @@ export function upset(groups, sets, { span, idle }) {
     const rows = [...groups].sort((a, b) => b.time - a.time);
     if (idle > 0) rows.push({ sets: [], time: idle });
     const longest = Math.max(...rows.map(({ time }) => time), 0);
-    return h(
-        'div',
-        { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Combinations of sets' },
+    return scrolling(
+        'Combinations of sets',
         h(
             'table',
             { class: 'table upset' },
