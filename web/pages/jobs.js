@@ -75,7 +75,7 @@ export function open(host) {
             return;
         }
         const focused = document.activeElement?.id;
-        fill(jobs, scrolling('Jobs', table({ caption: 'Jobs', rows, columns: columnsOf(names) })));
+        fill(jobs, scrolling('Jobs', table({ caption: 'Jobs', rows, columns: columnsOf(names), class: 'cards' })));
         if (focused) document.getElementById(focused)?.focus();
     }
 
@@ -99,8 +99,8 @@ export function open(host) {
             { key: 'progress', label: 'Done', unit: 'share' },
             { key: 'left', label: 'Time left', unit: 's', get: left },
             { key: 'started', label: 'Since', cell: (job) => moment(job.started ?? job.queued) },
-            { key: 'why', label: 'Why', cell: (job) => job.error?.detail ?? job.note ?? '' },
-            { key: 'cancel', label: 'Action', cell: cancelButton },
+            { key: 'why', label: 'Why', class: 'wide', cell: (job) => job.error?.detail ?? job.note ?? '' },
+            { key: 'cancel', label: 'Action', class: 'actions', cell: cancelButton },
         ];
     }
 
@@ -119,7 +119,7 @@ export function open(host) {
             settings.hidden = closed;
             const columns = [
                 { key: 'name', label: 'Setting', class: 'head' },
-                { key: 'value', label: 'Value', cell: ({ value }) => h('code', {}, value || '\u2013') },
+                { key: 'value', label: 'Value', class: 'wide', cell: ({ value }) => h('code', {}, value || '\u2013') },
                 { key: 'help', label: 'What it is', class: 'prose' },
             ];
             fill(
@@ -130,7 +130,7 @@ export function open(host) {
                     h('h2', {}, 'Settings'),
                     h('small', {}, 'in force; secrets left out'),
                 ),
-                scrolling('Settings', table({ caption: 'Settings', rows, columns })),
+                scrolling('Settings', table({ caption: 'Settings', rows, columns, class: 'cards' })),
             );
         } catch (problem) {
             settings.hidden = false;

@@ -20,7 +20,7 @@ const PAUSE_MS = 400;
  * @param {Object} place
  */
 export function open(host, place) {
-    return tracePage(host, place, presetsPicture, { bar: false });
+    return tracePage(host, place, presetsPicture, { bar: false, ofNone: () => true });
 }
 
 function presetsPicture(trace) {
