@@ -98,7 +98,7 @@ export function open(host) {
             },
             { key: 'progress', label: 'Done', unit: 'share' },
             { key: 'left', label: 'Time left', unit: 's', get: left },
-            { key: 'started', label: 'Since', cell: (job) => moment(job.started ?? job.queued) },
+            { key: 'started', label: 'Since', class: 'wide', cell: (job) => moment(job.started ?? job.queued) },
             { key: 'why', label: 'Why', class: 'wide', cell: (job) => job.error?.detail ?? job.note ?? '' },
             { key: 'cancel', label: 'Action', class: 'actions', cell: cancelButton },
         ];

@@ -71,9 +71,10 @@ export function nameAxis(names, more = {}) {
     };
 }
 
-/** Of a long name its end, which tells most. */
+/** Of a long name its end, which tells most; a narrow window keeps its width for the chart. */
 function shortened(name) {
-    return name.length > 32 ? '\u2026' + name.slice(-31) : name;
+    const most = innerWidth < 700 ? 16 : 32;
+    return name.length > most ? '\u2026' + name.slice(1 - most) : name;
 }
 
 /**
