@@ -186,6 +186,13 @@ def test_mistakes_of_parameters_name_the_parameter(scene):
         assert position is None or problem["position"] == position, (parameters, problem)
 
 
+def test_the_first_mistake_of_an_expression_is_named(scene):
+    for text, position, words in [("percentile(time, 99), n = count(", 0, "unknown function 'percentile'"), ("sum(sise) + nosuch(1)", 4, "sise"),
+                                  ("count() + percentile(time, 99)", 10, "unknown function 'percentile'")]:
+        problem = scene.shared.problem(scene.shared.path + "/query", 400, "POST", {"aggregate": {"x": text}})
+        assert (problem["parameter"], problem["position"]) == ("/aggregate/x", position) and words in problem["detail"], problem
+
+
 def test_bodies_that_are_no_request(scene):
     for body, position in [(b"", None), (b"[]", None), (b"5", None), (b'{"filter": }', 12), (b'{"limit": 99999999999999999999}', None), (b'{"a": 1, "a": 2}', None),
                            (b"{" * 100_000, None), (b'{"filter": "\xff"}', None)]:

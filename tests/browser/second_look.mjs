@@ -27,6 +27,9 @@ async function emptyTraceIsSaid(page, daemon) {
         assert.equal(await page.locator('.skeleton').count(), 0, name);
         assert.doesNotMatch(await page.locator('body').innerText(), /NaN|undefined|Infinity/, name);
     }
+    await page.goto(at(daemon, { page: 'presets', trace: trace.id }));
+    await page.getByRole('region', { name: 'Preview' }).getByText('Of 0 events').waitFor();
+    await page.goto(at(daemon, { page: 'overview', trace: trace.id }));
     await page.locator('main').getByRole('link', { name: 'Trace quality' }).click();
     await page.getByText('lines were read').waitFor();
     const other = await daemon.trace('unet3d-v100');
@@ -110,7 +113,9 @@ async function missingIsNamed(page, daemon) {
     ];
     for (const [place, name] of wanted) {
         await page.goto(at(daemon, place));
-        await page.getByRole('alert').filter({ hasText: name }).first().waitFor();
+        const said = page.getByRole('alert').filter({ hasText: name }).first();
+        await said.waitFor();
+        assert.doesNotMatch(await said.innerText(), /no such thing/);
     }
 }
 

@@ -40,7 +40,11 @@ async function tooltipFollowsTheRange(page, daemon) {
     const { from, to } = await parametersOf(page);
     const inside = ([first, last]) => first >= Number(from) - 1 && last <= Number(to) + 1;
     const left = await shownBin(chart);
-    assert.ok(left === null || inside(left), `${left} is no bin from ${from} to ${to}`);
+    await page.mouse.move(x + width * 0.61, middle);
+    await page.mouse.move(x + width * 0.6, middle);
+    const there = await shownBin(chart);
+    assert.ok(there && inside(there), `${there} is no bin from ${from} to ${to}`);
+    assert.ok(left === null || `${left}` === `${there}`, `${left} is said where ${there} is`);
     await page.mouse.move(x + width * 0.9, middle);
     await page.mouse.move(x + width * 0.91, middle);
     const now = await shownBin(chart);
@@ -118,6 +122,16 @@ async function namesAreDistinguished(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(at(daemon, { page: 'overview', trace: trace.id }));
+    await page.locator('table.layers').waitFor();
+    const cut = await page.locator('table.layers .layer-name').evaluateAll((all) =>
+        all
+            .filter((name) => {
+                const cell = name.closest('th, td');
+                return name.scrollWidth > name.clientWidth + 1 || (cell && cell.scrollWidth > cell.clientWidth + 1);
+            })
+            .map((name) => name.textContent),
+    );
+    assert.deepEqual(cut, [], 'names of layers are whole');
     const links = card(page, 'Hottest files').locator('tbody a');
     await links.first().waitFor();
     const ends = await links.evaluateAll((all) =>
@@ -136,15 +150,6 @@ async function namesAreDistinguished(page, daemon) {
         [],
         'ends of names are whole',
     );
-    const cut = await page.locator('table.layers .layer-name').evaluateAll((all) =>
-        all
-            .filter((name) => {
-                const cell = name.closest('th, td');
-                return name.scrollWidth > name.clientWidth + 1 || (cell && cell.scrollWidth > cell.clientWidth + 1);
-            })
-            .map((name) => name.textContent),
-    );
-    assert.deepEqual(cut, [], 'names of layers are whole');
 }
 
 const REFUSED = /^(Add a trace|Add|Follow|Refresh|Save|Save as|Delete|Rename and tag|Write|Add to Overview)$/;
@@ -262,7 +267,20 @@ async function filterIsABox(page, daemon) {
     assert.equal(border, '1px', 'the box has its edge when nobody types');
 }
 
+/** Jobs and settings are read on a phone without moving their tables, and buttons are in sight. */
+async function jobsFitAPhone(page, daemon) {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(at(daemon, { page: 'jobs' }));
+    for (const name of ['Jobs', 'Settings']) {
+        const box = page.getByRole('group', { name, exact: true });
+        await box.locator('tbody tr').first().waitFor();
+        const { inner, outer } = await box.evaluate((one) => ({ inner: one.scrollWidth, outer: one.clientWidth }));
+        assert.ok(inner <= outer, `${name} are ${inner} px wide in ${outer}`);
+    }
+}
+
 export const tests = [
+    { name: 'small things: jobs and settings fit a phone', body: jobsFitAPhone },
     { name: 'small things: the filter is a box that completes', body: filterIsABox },
     { name: 'small things: a tooltip follows the range', body: tooltipFollowsTheRange },
     { name: 'small things: pictures have their words', body: picturesHaveTheirWords },

@@ -71,9 +71,11 @@ async function hottestFile(page, daemon) {
 async function slowestCall(page, daemon) {
     const click = walker();
     await page.goto(`${daemon.base}/?page=query&trace=${(await daemon.trace('unet3d-v100')).id}`);
-    await click(page.getByRole('button', { name: 'Slowest I/O calls' }));
-    const slowest = page.locator('.grid tbody tr:visible', { hasText: 'pread' }).first();
-    await slowest.waitFor();
+    await click(page.getByRole('button', { name: /^Slowest/ }));
+    await page.waitForFunction(() => new URLSearchParams(location.search).get('ask') === 'events');
+    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    const slowest = page.locator('.grid tbody tr:visible').first();
+    assert.match(await slowest.innerText(), /pread/, 'a call, not what is around it');
     await click(slowest.locator('a, button').first());
     await page.getByRole('dialog').waitFor();
     await click(
@@ -105,6 +107,11 @@ async function filtersAreMarked(page, daemon) {
         assert.equal(await page.locator('.control-bar .fault').textContent(), '=', name);
         assert.match(await page.locator('#filter-problem').innerText(), /expected ==, found =/, name);
     }
+}
+
+/** What an empty box of filters suggests finds events of this trace. */
+async function suggestedFilterFinds(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
     await page.goto(`${daemon.base}/?page=overview&trace=${trace.id}`);
     await page.waitForFunction(() =>
         /** @type {any} */ (document.getElementById('filter'))?.placeholder.includes('such as'),
@@ -170,6 +177,7 @@ export const tests = [
     { name: 'walks: layers stand beside their series', body: layersBesideOverTime },
     { name: 'walks: the slowest call in its context', body: slowestCall },
     { name: 'walks: the regression between two runs', body: regression },
+    { name: 'walks: the filter that is suggested finds something', body: suggestedFilterFinds },
     {
         name: 'walks: a filter at fault is marked on every page',
         body: filtersAreMarked,
