@@ -118,14 +118,14 @@ export function getOf(trace, path, parameters, signal) {
 }
 
 /**
- * The same of a question that is sent as JSON.
+ * The same of a request that is sent as JSON.
  * @param {{answers: string}} trace
  * @param {string} path
- * @param {Object} question
+ * @param {Object} request
  * @param {AbortSignal} [signal]
  */
-export function postOf(trace, path, question, signal) {
-    return keptOr(`${trace.answers} ${path} ${JSON.stringify(question)}`, () => send('POST', path, question, signal));
+export function postOf(trace, path, request, signal) {
+    return keptOr(`${trace.answers} ${path} ${JSON.stringify(request)}`, () => send('POST', path, request, signal));
 }
 
 async function keptOr(key, load) {

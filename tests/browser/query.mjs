@@ -91,10 +91,10 @@ async function mistakesAreMarked(page, daemon) {
     await write(page, 'Aggregates', 'n = count(), x = sum(sise)');
     const problem = page.locator('#query-agg-problem');
     await problem.getByText('sise').waitFor();
-    assert.equal(await page.locator('.question .fault').textContent(), 'sise', 'the name is marked');
+    assert.equal(await page.locator('.query .fault').textContent(), 'sise', 'the name is marked');
     await write(page, 'Aggregates', 'percentile(time, 99), n = count(');
     await problem.getByText("unknown function 'percentile'; there are count,").waitFor();
-    assert.equal(await page.locator('.question .fault').textContent(), 'percentile', 'the first mistake is marked');
+    assert.equal(await page.locator('.query .fault').textContent(), 'percentile', 'the first mistake is marked');
     await write(page, 'Aggregates', 'n = count(), n = sum(size)');
     await problem.getByText('two of the name').waitFor();
     await write(page, 'Aggregates', 'n = count()');

@@ -11,7 +11,7 @@ import { scaleOf } from '../parts/compare_scale.js';
 import { compareSeries } from '../parts/compare_series.js';
 import { compareTiles } from '../parts/compare_tiles.js';
 import { exampleOf } from '../parts/completion.js';
-import { field, filtersField, questionOf } from '../parts/control_bar.js';
+import { field, filtersField, parametersOf } from '../parts/control_bar.js';
 import { expressionBox } from '../parts/expression_box.js';
 import { layerTree } from '../parts/layers.js';
 import { empty, failedFilter, failure, waiting } from '../parts/notice.js';
@@ -102,9 +102,9 @@ export function open(host, place) {
             filter.setPlaceholder(words);
         });
         drawControls(preset, Math.max(...runs.map(({ trace }) => trace.job_time)));
-        const parameters = { ...questionOf({ ...now, semantics: 'exact' }), preset };
+        const parameters = { ...parametersOf({ ...now, semantics: 'exact' }), preset };
         const anew = comparing.ask({
-            question: [parameters, runs.map(({ id, trace }) => [id, trace.answers])],
+            request: [parameters, runs.map(({ id, trace }) => [id, trace.answers])],
             what: `Summing up ${runs.length} runs`,
             height: 480,
             load: (signal) => ask(runs, parameters, signal),

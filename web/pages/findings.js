@@ -32,7 +32,7 @@ function findingsPicture(trace, bar) {
         const parameters = { ...findingsQuery(place), severity: place.severity, group: place.group },
             path = `traces/${trace.id}/findings`;
         const anew = reading.ask({
-            question: parameters,
+            request: parameters,
             what: 'Checking the rules',
             path,
             height: 480,

@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { text } from '../format.js';
 import { asking } from '../parts/asking.js';
-import { isCompatible, questionOf } from '../parts/control_bar.js';
+import { isCompatible, parametersOf } from '../parts/control_bar.js';
 import { isPresent, layerTree, swatch } from '../parts/layers.js';
 import { legend, toggled } from '../parts/legend.js';
 import { metricColumn, SCORES } from '../parts/metrics.js';
@@ -36,10 +36,10 @@ function flatPicture(trace, bar) {
     rows.element.hidden = true;
 
     function update(place, granularity) {
-        const parameters = questionOf(place),
+        const parameters = parametersOf(place),
             compatible = isCompatible(place);
         const anew = joining.ask({
-            question: [parameters, place.by],
+            request: [parameters, place.by],
             what: 'Joining the layers',
             path: `traces/${trace.id}/views/flat`,
             height: 200,

@@ -1,4 +1,4 @@
-/* jobs.js - what the server is doing for everybody: ingests and long questions, and for admins its settings. */
+/* jobs.js - what the server is doing for everybody: ingests and long requests, and for admins its settings. */
 
 import { ended, get, send, session } from '../api.js';
 import { fill, h } from '../dom.js';

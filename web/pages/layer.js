@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
-import { isCompatible, questionOf } from '../parts/control_bar.js';
+import { isCompatible, parametersOf } from '../parts/control_bar.js';
 import { distributionCard } from '../parts/distribution.js';
 import { heatCard } from '../parts/heat_card.js';
 import { kindsCard } from '../parts/kinds.js';
@@ -64,9 +64,9 @@ function layerPicture(trace, bar) {
     around(false);
 
     function update(place, granularity) {
-        const parameters = questionOf(place);
+        const parameters = parametersOf(place);
         const anew = summing.ask({
-            question: [parameters, place.layer],
+            request: [parameters, place.layer],
             what: 'Summing up the layers',
             path: `traces/${trace.id}/summary`,
             height: 200,

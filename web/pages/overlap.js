@@ -10,7 +10,7 @@ import { layerTree } from '../parts/layers.js';
 import { menu } from '../parts/menu.js';
 import { empty, failedFilter, loading } from '../parts/notice.js';
 import { hidingSeries, lanesCard, longestCard, unitsCard } from '../parts/overlap_cards.js';
-import { offeredLayers, overlapQuestion } from '../parts/overlap_question.js';
+import { offeredLayers, overlapRequest } from '../parts/overlap_request.js';
 import { hiding, overlapSets } from '../parts/overlap_sets.js';
 import { tracePage } from '../parts/trace_page.js';
 import { upset } from '../parts/upset.js';
@@ -77,7 +77,7 @@ function overlapPicture(trace, bar) {
             path,
             height: 200,
             load: (signal) => ask(place, granularity, signal),
-            show: (question) => draw(place, question, granularity),
+            show: (request) => draw(place, request, granularity),
             fail: (problem) => {
                 asked = null;
                 around(false);
@@ -109,18 +109,18 @@ function overlapPicture(trace, bar) {
                 ),
             };
         }
-        const question = overlapQuestion(place, known, granularity);
-        const wanted = question && JSON.stringify(question.parameters);
-        if (question && wanted !== asked) {
-            answer = await get(path, { ...question.parameters, explain: true, limit: 10000 }, signal);
+        const request = overlapRequest(place, known, granularity);
+        const wanted = request && JSON.stringify(request.parameters);
+        if (request && wanted !== asked) {
+            answer = await get(path, { ...request.parameters, explain: true, limit: 10000 }, signal);
             asked = wanted;
         }
-        return question;
+        return request;
     }
 
-    function draw(place, question, granularity) {
-        around(question !== null);
-        if (!question) {
+    function draw(place, request, granularity) {
+        around(request !== null);
+        if (!request) {
             fill(
                 top,
                 empty(
@@ -135,7 +135,7 @@ function overlapPicture(trace, bar) {
         const view = {
             trace,
             place,
-            question,
+            request,
             answer,
             path,
             granularity,
@@ -145,7 +145,7 @@ function overlapPicture(trace, bar) {
         };
         fill(
             top,
-            verdict(question, answer, granularity),
+            verdict(request, answer, granularity),
             known.preset.attribution.length > 0 &&
                 h(
                     'p',
@@ -164,7 +164,7 @@ function overlapPicture(trace, bar) {
                 'header',
                 { class: 'card-head' },
                 h('h2', {}, 'Combinations'),
-                h('small', {}, `of ${text(answer.span, 's')}, the spans of all ${question.scope.many} added up`),
+                h('small', {}, `of ${text(answer.span, 's')}, the spans of all ${request.scope.many} added up`),
                 h(
                     'div',
                     { class: 'card-tools' },
@@ -175,20 +175,20 @@ function overlapPicture(trace, bar) {
                         items: [
                             {
                                 text: 'Copy as curl',
-                                action: () => copyText(curlOf(path, question.parameters), 'as curl'),
+                                action: () => copyText(curlOf(path, request.parameters), 'as curl'),
                             },
                             {
                                 text: 'Save as CSV',
                                 action: () =>
-                                    saveText(combinationsCsv(answer, question.sets), `${trace.name}-combinations.csv`),
+                                    saveText(combinationsCsv(answer, request.sets), `${trace.name}-combinations.csv`),
                             },
                         ],
                     }),
                 ),
             ),
-            upset(answer.groups, question.sets, answer),
+            upset(answer.groups, request.sets, answer),
         );
-        const paired = question.hidden !== question.behind;
+        const paired = request.hidden !== request.behind;
         for (const card of [units, series, lanes, longest]) {
             card.element.hidden = !paired;
             if (paired) card.update(view);

@@ -6,7 +6,7 @@ import { grouped, moment, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { accessCard } from '../parts/access_card.js';
 import { hotCard } from '../parts/hot_card.js';
-import { isCompatible, questionOf } from '../parts/control_bar.js';
+import { isCompatible, parametersOf } from '../parts/control_bar.js';
 import { copyMenu } from '../parts/copy.js';
 import { findingsCard } from '../parts/findings_card.js';
 import { layerTable } from '../parts/layer_tree.js';
@@ -75,9 +75,9 @@ function summaryPicture(trace, bar) {
     }
 
     function update(place, granularity) {
-        const parameters = questionOf(place);
+        const parameters = parametersOf(place);
         const anew = summing.ask({
-            question: parameters,
+            request: parameters,
             what: `Summing up ${grouped(trace.events)} events by layer`,
             path: `traces/${trace.id}/summary`,
             height: 480,
@@ -231,9 +231,9 @@ const SHOWN = [
 ].join();
 const SHOWN_OF_CALLS = 'busy,read_size,read_bw,write_size,write_bw';
 
-/** All of a question but its range of time. */
+/** All of a request but its range of time. */
 function aboutOf(place) {
-    return JSON.stringify({ ...questionOf(place), from: null, to: null });
+    return JSON.stringify({ ...parametersOf(place), from: null, to: null });
 }
 
 /** Whether figures are of a range of time and of nothing else. */

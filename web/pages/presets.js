@@ -100,7 +100,7 @@ function presetsPicture(trace) {
         const yaml = text.value,
             path = `traces/${trace.id}/presets/preview`;
         trying.ask({
-            question: yaml,
+            request: yaml,
             what: 'Trying the preset on the trace',
             path,
             height: 360,

@@ -1,13 +1,13 @@
-/* query.js - any question about one trace: groups and sums, or events as they are, as a table and as a chart. */
+/* query.js - any query about one trace: groups and sums, or events as they are, as a table and as a chart. */
 
 import { session } from '../api.js';
 import { h } from '../dom.js';
 import { schemaOf } from '../parts/completion.js';
-import { questionCard } from '../parts/query_boxes.js';
+import { queryCard } from '../parts/query_boxes.js';
 import { eventsCard } from '../parts/query_events.js';
-import { askedWith, faultOf, questionIn, requestOf, wholeRequest } from '../parts/query_request.js';
+import { askedWith, faultOf, queryIn, requestOf, wholeRequest } from '../parts/query_request.js';
 import { resultCard } from '../parts/query_result.js';
-import { openQueries, rememberQuestion, saveQuestion } from '../parts/saved_queries.js';
+import { openQueries, rememberQuery, saveQuery } from '../parts/saved_queries.js';
 import { addPin } from '../parts/pins.js';
 import { tracePage } from '../parts/trace_page.js';
 import { here } from '../state.js';
@@ -28,7 +28,7 @@ function queryPicture(trace, bar) {
         editor && [
             h(
                 'button',
-                { class: 'button small', onclick: () => saveQuestion(() => wholeRequest(here(), trace)) },
+                { class: 'button small', onclick: () => saveQuery(() => wholeRequest(here(), trace)) },
                 'Save',
             ),
             h(
@@ -42,7 +42,7 @@ function queryPicture(trace, bar) {
             ),
         ],
     ];
-    const card = questionCard({ trace, here, tools }),
+    const card = queryCard({ trace, here, tools }),
         result = resultCard(),
         events = eventsCard();
     /** @type {import('../parts/completion.js').Known[]} */
@@ -60,26 +60,26 @@ function queryPicture(trace, bar) {
 
     function update(place, granularity) {
         shownGranularity = granularity;
-        const question = questionIn(place);
+        const query = queryIn(place);
         card.update(place, granularity);
         card.clear();
         bar.clear();
-        result.element.hidden = question.ask === 'events';
-        events.element.hidden = question.ask !== 'events';
+        result.element.hidden = query.ask === 'events';
+        events.element.hidden = query.ask !== 'events';
         const around = {
             trace,
             place,
-            question,
-            fail: (problem) => fail(problem, question),
-            done: () => rememberQuestion(place),
+            query,
+            fail: (problem) => fail(problem, query),
+            done: () => rememberQuery(place),
         };
-        if (question.ask !== 'events') {
+        if (query.ask !== 'events') {
             result.update({
                 ...around,
                 path: `traces/${trace.id}/query`,
                 parameters: () => ({
                     ...askedWith(place, trace),
-                    q: question.ask === 'json' ? question.q : JSON.stringify(requestOf(question)),
+                    q: query.ask === 'json' ? query.q : JSON.stringify(requestOf(query)),
                 }),
             });
             return;
@@ -95,8 +95,8 @@ function queryPicture(trace, bar) {
     }
 
     /** @returns {boolean} whether a box shows what is wrong */
-    function fail(problem, question) {
-        const fault = faultOf(problem, question);
+    function fail(problem, query) {
+        const fault = faultOf(problem, query);
         if (fault.box !== 'filter') return card.mark(fault);
         bar.mark(fault);
         return true;

@@ -47,7 +47,7 @@ function reportPicture(trace) {
 
     function update(place) {
         reading.ask({
-            question: 'report',
+            request: 'report',
             what: 'Reading the ledger',
             height: 480,
             load: (signal) => getOf(trace, `traces/${trace.id}/report`, {}, signal),

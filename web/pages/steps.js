@@ -6,11 +6,11 @@ import { fill, h } from '../dom.js';
 import { grouped, plural, text } from '../format.js';
 import { asking } from '../parts/asking.js';
 import { bars } from '../parts/bars.js';
-import { paletteOf, stallQuestion } from '../parts/causes.js';
+import { paletteOf, stallRequest } from '../parts/causes.js';
 import { chartCard } from '../parts/chart_card.js';
 import { layerTree, swatch } from '../parts/layers.js';
 import { empty, failedFilter } from '../parts/notice.js';
-import { unitName } from '../parts/overlap_question.js';
+import { unitName } from '../parts/overlap_request.js';
 import { recordsOf, scrolling, table } from '../parts/table.js';
 import { tiles } from '../parts/tile.js';
 import { tracePage } from '../parts/trace_page.js';
@@ -48,14 +48,14 @@ function stepsPicture(trace, bar) {
     around(false);
 
     function update(place) {
-        const question = stallQuestion(place, trace);
+        const request = stallRequest(place, trace);
         const anew = reading.ask({
-            question,
+            request,
             what: 'Cutting the training into steps',
             path: `traces/${trace.id}/overlap`,
             height: 480,
-            load: (signal) => ask(question, signal),
-            show: (answer) => draw(answer, here(), question),
+            load: (signal) => ask(request, signal),
+            show: (answer) => draw(answer, here(), request),
             fail: (problem) => {
                 around(false);
                 failedFilter(problem, bar, top);
@@ -64,15 +64,15 @@ function stepsPicture(trace, bar) {
         if (anew) bar.clear();
     }
 
-    async function ask(question, signal) {
-        const key = `${trace.answers} ${JSON.stringify(question)}`;
-        if (latest?.key !== key) latest = { key, steps: await joined(question, signal) };
+    async function ask(request, signal) {
+        const key = `${trace.answers} ${JSON.stringify(request)}`;
+        if (latest?.key !== key) latest = { key, steps: await joined(request, signal) };
         return latest.steps;
     }
 
     /** Steps tile an epoch: their time in training, cut into compute and the causes of the stall, adds up. */
-    async function joined(question, signal) {
-        const preset = await getOf(trace, `presets/${question.preset}`, {}, signal),
+    async function joined(request, signal) {
+        const preset = await getOf(trace, `presets/${request.preset}`, {}, signal),
             chain = preset.attribution.find(({ name }) => name === 'stall');
         if (!chain || !preset.phases?.step) return null;
         const sets = Object.fromEntries(
@@ -80,7 +80,7 @@ function stepsPicture(trace, bar) {
             ),
             causes = chain.causes.map(({ name }) => name);
         const path = `traces/${trace.id}/overlap`,
-            { filters: _, ...common } = question;
+            { filters: _, ...common } = request;
         const [parts, utilisation, arrivals] = await Promise.all([
             allRows(
                 (page) =>
@@ -88,7 +88,7 @@ function stepsPicture(trace, bar) {
                         'POST',
                         path,
                         {
-                            ...question,
+                            ...request,
                             sets,
                             attribution: {
                                 target: 'training',
@@ -117,7 +117,7 @@ function stepsPicture(trace, bar) {
         };
     }
 
-    function draw(answer, place, question) {
+    function draw(answer, place, request) {
         around(answer !== null && answer.steps.length > 0);
         if (!answer || answer.steps.length === 0) {
             fill(
@@ -185,7 +185,7 @@ function stepsPicture(trace, bar) {
         chart.update({
             what: 'Cutting the training into steps',
             path: `traces/${trace.id}/overlap`,
-            parameters: { ...question, attribution: 'stall', by: 'step' },
+            parameters: { ...request, attribution: 'stall', by: 'step' },
             besides: epoch,
             load: async () => answer,
             file: `${trace.name}-steps`,

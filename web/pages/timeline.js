@@ -115,7 +115,7 @@ function timelinePicture(trace, bar) {
             filters: place.filtered === 'on' ? 'on' : undefined,
         };
         const anew = knowing.ask({
-            question: parameters,
+            request: parameters,
             what: 'Laying out the lanes',
             path: `traces/${trace.id}/timeline`,
             height: 480,

@@ -73,7 +73,7 @@ function whatifPicture(trace) {
     /** The reproduction needs no scenario: it is asked once, and decides whether there is more to see. */
     function update(place) {
         checking.ask({
-            question: [trace.answers],
+            request: [trace.answers],
             what: 'Modelling the data loading',
             path,
             height: 160,
@@ -101,7 +101,7 @@ function whatifPicture(trace) {
         const parameters = { q: JSON.stringify(request) };
         const load = (signal) => getOf(trace, path, parameters, signal);
         simulating.ask({
-            question: parameters,
+            request: parameters,
             what: 'Simulating',
             path,
             height: 200,
@@ -357,7 +357,7 @@ function alignCard(trace) {
     const name = (value) => value ?? 'as traced';
     function update() {
         aligning.ask({
-            question: [trace.answers],
+            request: [trace.answers],
             what: 'Aligning fetches',
             path,
             height: 240,

@@ -5,7 +5,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { value } from '../format.js';
 import { asking } from './asking.js';
-import { stallQuestion } from './causes.js';
+import { stallRequest } from './causes.js';
 import { whenNear } from './near.js';
 import { scrolling, table } from './table.js';
 
@@ -58,17 +58,17 @@ export function accessCard() {
 
     /** @param {{trace: any, place: Object}} view */
     function update({ trace, place }) {
-        const { filters: _, ...question } = stallQuestion(place, trace),
+        const { filters: _, ...request } = stallRequest(place, trace),
             path = `traces/${trace.id}/access`;
         sight.act(() =>
             reading.ask({
-                question: [trace.answers, question],
+                request: [trace.answers, request],
                 what: 'Following the offsets',
                 path,
                 height: 480,
                 load: (signal) =>
                     Promise.all(
-                        ['read', 'write'].map((kind) => getOf(trace, path, { ...question, kind, limit: 1 }, signal)),
+                        ['read', 'write'].map((kind) => getOf(trace, path, { ...request, kind, limit: 1 }, signal)),
                     ),
                 show: draw,
             }),

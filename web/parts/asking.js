@@ -1,14 +1,14 @@
-/* asking.js - what a box shows is the answer to the latest question, and to no other.
+/* asking.js - what a box shows is the answer to the latest request, and to no other.
  *
- * The same question again shows the answer that is here, or waits on, with whatever else of the place has changed.
- * Another question drops that answer at once: none is ever drawn with the words and controls of a question it does not
+ * The same request again shows the answer that is here, or waits on, with whatever else of the place has changed.
+ * Another request drops that answer at once: none is ever drawn with the words and controls of a request it does not
  * belong to, however fast somebody clicks. */
 
 import { drawn, loading } from './notice.js';
 
 /**
  * @typedef {Object} Asked
- * @property {any} question  what the answer depends on
+ * @property {any} request  what the answer depends on
  * @property {string} what  is computed, for whoever waits
  * @property {string} [path]  of the call, to tell how far it is
  * @property {number} [height]
@@ -27,17 +27,17 @@ export function asking(box) {
 
     /**
      * @param {Asked} view
-     * @returns {boolean} whether the question is a new one
+     * @returns {boolean} whether the request is a new one
      */
     function ask(view) {
-        const question = JSON.stringify(view.question);
+        const request = JSON.stringify(view.request);
         latest = view;
-        if (question === asked) {
+        if (request === asked) {
             if (answer) drawn(box, () => view.show(answer.value));
             return false;
         }
         work?.abort();
-        asked = question;
+        asked = request;
         answer = null;
         work = loading(box, {
             what: view.what,

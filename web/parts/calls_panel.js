@@ -57,7 +57,7 @@ export function callsPanel(trace, { onFind } = {}) {
         const { place, parameters } = view,
             wanted = { ...parameters, min_share: FINE, limit: MOST };
         asked.ask({
-            question: ['flame', wanted],
+            request: ['flame', wanted],
             what: 'Merging the calls',
             path,
             height: 240,
@@ -103,7 +103,7 @@ export function callsPanel(trace, { onFind } = {}) {
     function tree() {
         const wanted = { ...view.parameters, limit: MOST };
         asked.ask({
-            question: ['tree', wanted],
+            request: ['tree', wanted],
             what: 'Merging the calls',
             path,
             height: 240,
@@ -158,7 +158,7 @@ export function callsPanel(trace, { onFind } = {}) {
         const { place, parameters } = view,
             statistics = `traces/${trace.id}/timeline/statistics`;
         asked.ask({
-            question: ['sandwich', parameters, place.name],
+            request: ['sandwich', parameters, place.name],
             what: 'Looking for callers and callees',
             path,
             height: 240,

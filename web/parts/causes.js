@@ -11,7 +11,7 @@ import { chartCard } from './chart_card.js';
 import { copyMenu } from './copy.js';
 import { swatch } from './layers.js';
 import { failedFilter } from './notice.js';
-import { unitName } from './overlap_question.js';
+import { unitName } from './overlap_request.js';
 import { segmented } from './segmented.js';
 
 import { recordsOf, scrolling, table } from './table.js';
@@ -43,7 +43,7 @@ export function paletteOf(chain, names) {
 }
 
 /** What every call about stall is asked with: a preset's filters would leave parts of it out. */
-export function stallQuestion({ preset, filter, from, to }, trace) {
+export function stallRequest({ preset, filter, from, to }, trace) {
     const seconds = (words) => (words === undefined ? undefined : Number(words));
     return { preset: preset ?? trace.preset.name, filters: 'off', filter, from: seconds(from), to: seconds(to) };
 }
@@ -61,10 +61,10 @@ export function causesView(trace, bar) {
     chart.element.hidden = true;
 
     function update(place, granularity) {
-        const question = stallQuestion(place, trace),
+        const request = stallRequest(place, trace),
             by = KEYS.some(([key]) => key === place.by) ? place.by : 'unit';
         const parameters = {
-            ...question,
+            ...request,
             attribution: place.attribution,
             by,
             granularity: by === 'bin' ? granularity : null,
@@ -72,17 +72,17 @@ export function causesView(trace, bar) {
         const load = async (signal) => {
             const [answer, preset] = await Promise.all([
                 getOf(trace, path, parameters, signal),
-                getOf(trace, `presets/${question.preset}`, {}, signal),
+                getOf(trace, `presets/${request.preset}`, {}, signal),
             ]);
             return {
                 ...answer,
                 chains: preset.attribution,
                 chain: preset.attribution.find(({ name }) => name === place.attribution),
-                training: await trainingOf(question, preset, signal),
+                training: await trainingOf(request, preset, signal),
             };
         };
         const anew = reading.ask({
-            question: parameters,
+            request: parameters,
             what: 'Giving each moment to a cause',
             path,
             height: 320,
@@ -100,10 +100,10 @@ export function causesView(trace, bar) {
     }
 
     /** How long all ranks train, which shares of the stall in sentences are of; null: the preset knows no training. */
-    async function trainingOf(question, { phases }, signal) {
+    async function trainingOf(request, { phases }, signal) {
         if (!phases?.training) return null;
         const attribution = { target: 'training', causes: ['training'], by: ['unit'], longest: 0 },
-            body = { ...question, sets: { training: phases.training }, attribution, limit: 1 };
+            body = { ...request, sets: { training: phases.training }, attribution, limit: 1 };
         return (await postOf(trace, path, body, signal)).attribution.time;
     }
 

@@ -76,7 +76,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
         above.hidden = !view.above;
         refill(above, view.above);
         computing.ask({
-            question: [view.path, view.parameters, view.besides],
+            request: [view.path, view.parameters, view.besides],
             what: view.what,
             path: view.path,
             height,

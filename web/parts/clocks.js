@@ -36,7 +36,7 @@ export function clocksOfTimeline(trace) {
     function update(place) {
         if (trace.kind !== 'dasf') return;
         asked.ask({
-            question: place.offset ?? null,
+            request: place.offset ?? null,
             what: 'Comparing the clocks of hosts',
             height: 0,
             load: (signal) => getOf(trace, `traces/${trace.id}/dasf/clocks`, { offset: place.offset }, signal),

@@ -84,7 +84,7 @@ export function compareCalls() {
             `${now.name} against ${before.name}: red grew, blue shrank; a frame is as wide as the longer of the two, a click zooms`,
         );
         computing.ask({
-            question: [before.id, now.id, before.trace.answers, now.trace.answers, asked, scale.per],
+            request: [before.id, now.id, before.trace.answers, now.trace.answers, asked, scale.per],
             what: 'Merging the calls of both runs',
             path,
             height: 240,

@@ -53,7 +53,7 @@ export function regressionsCard() {
      */
     function update(view) {
         const by = BY.find(({ key }) => key === view.place.by) ?? BY[0];
-        const body = questionFor(view, by);
+        const body = requestFor(view, by);
         refill(
             tools,
             segmented(
@@ -65,7 +65,7 @@ export function regressionsCard() {
             postMenu('query', body, `compare-${by.key}`),
         );
         comparing.ask({
-            question: [body, view.runs.map(({ trace }) => trace.answers)],
+            request: [body, view.runs.map(({ trace }) => trace.answers)],
             what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`,
             height: 320,
             load: (signal) => send('POST', 'query', body, signal),
@@ -113,7 +113,7 @@ export function regressionsCard() {
     };
 }
 
-function questionFor({ runs, parameters }, by) {
+function requestFor({ runs, parameters }, by) {
     const { preset, filters, filter, from, to } = parameters;
     return {
         traces: Object.fromEntries(runs.map(({ name, id }) => [name, id])),

@@ -33,7 +33,7 @@ export function isCompatible(place) {
 }
 
 /** The parameters of layered calls that the place names. */
-export function questionOf(place) {
+export function parametersOf(place) {
     const numbers = isCompatible(place)
         ? { semantics: 'compatible', granularity: place.granularity ?? usualGranularity(place, 0) }
         : {};

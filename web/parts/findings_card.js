@@ -29,15 +29,15 @@ export function findingsCard() {
             range = JSON.stringify(wanted);
         const whole = (place.from || place.to) && range !== checked;
         const parameters = whole ? { ...wanted, from: undefined, to: undefined } : wanted,
-            question = JSON.stringify([parameters, whole]),
+            request = JSON.stringify([parameters, whole]),
             path = `traces/${trace.id}/findings`;
         const check = () => {
             checked = range;
             update({ trace, place });
         };
         element.hidden = false;
-        if (question === asked) return;
-        asked = question;
+        if (request === asked) return;
+        asked = request;
         work?.abort();
         work = loading(box, {
             what: 'Checking the rules',

@@ -58,7 +58,7 @@ export function hotCard() {
                 q,
             };
         reading.ask({
-            question: asked,
+            request: asked,
             what: `Looking for the hottest ${key}`,
             path,
             height: 200,

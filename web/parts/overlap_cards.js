@@ -13,7 +13,7 @@ import { lanes } from './lanes.js';
 import { legend, toggled } from './legend.js';
 import { lines } from './lines.js';
 import { empty } from './notice.js';
-import { pairColumns, unitName } from './overlap_question.js';
+import { pairColumns, unitName } from './overlap_request.js';
 import { groupWords, rowGroups } from './row_groups.js';
 import { segmented } from './segmented.js';
 import { columnOf, recordsOf, scrolling, table } from './table.js';
@@ -52,23 +52,23 @@ function partsOf({ hidden, behind }, place) {
 /** Exposed and hidden time of each unit, the most exposed first. */
 export function unitsCard() {
     const card = chartCard({ name: 'units', title: 'By rank', kind: bars });
-    function update({ trace, place, question, answer, path }) {
-        const { hidden: set, behind, scope } = question,
-            { shown, above } = partsOf(question, place);
+    function update({ trace, place, request, answer, path }) {
+        const { hidden: set, behind, scope } = request,
+            { shown, above } = partsOf(request, place);
         const names = pairColumns(answer.per_scope.columns, set.name, behind.name);
         const rows = recordsOf(answer.per_scope).sort((a, b) => b[names.exposed] - a[names.exposed]);
         const hosts = new Set(rows.map((row) => row.host_name)).size;
         card.update({
             what: 'Reading the ranks',
             path,
-            parameters: { ...question.parameters, limit: rows.length || 1 },
+            parameters: { ...request.parameters, limit: rows.length || 1 },
             file: `${trace.name}-overlap`,
             load: async () => answer,
             above,
             note: [
                 `${set.name} of ${answer.scope_count > rows.length ? `the ${grouped(rows.length)} longest of ${grouped(answer.scope_count)}` : `all ${grouped(rows.length)}`} ${scope.many}, the least overlapped first`,
                 rows.length > MOST_UNITS && `: ${quantiles(rows.map((row) => row[names.exposed]))}`,
-                set !== behind && answer.scope_count === rows.length && beside(rows, question),
+                set !== behind && answer.scope_count === rows.length && beside(rows, request),
             ],
             draw: () =>
                 rows.length === 0
@@ -105,18 +105,18 @@ function quantiles(values) {
 /** Exposed and hidden time over the job. */
 export function hidingSeries() {
     const card = chartCard({ name: 'hiding', title: 'Over time', kind: lines });
-    function update({ trace, place, question, answer, path, granularity }) {
-        const { hidden: set, behind } = question,
-            { shown, above } = partsOf(question, place);
+    function update({ trace, place, request, answer, path, granularity }) {
+        const { hidden: set, behind } = request,
+            { shown, above } = partsOf(request, place);
         const names = pairColumns(answer.series.columns, set.name, behind.name);
         card.update({
             what: 'Reading the bins',
             path,
-            parameters: question.parameters,
+            parameters: request.parameters,
             file: `${trace.name}-overlap-series`,
             load: async () => answer,
             above,
-            note: `${set.name} in bins of ${text(granularity, 's')}, summed over ${question.scope.many}; drag to choose a time range`,
+            note: `${set.name} in bins of ${text(granularity, 's')}, summed over ${request.scope.many}; drag to choose a time range`,
             draw: () =>
                 answer.series.data.length === 0
                     ? null
@@ -140,8 +140,8 @@ export function hidingSeries() {
 /** The intervals themselves, a lane for each unit. */
 export function lanesCard() {
     const card = chartCard({ name: 'lanes', title: 'Intervals', kind: lanes, height: 200 });
-    function update({ trace, place, question, span }) {
-        const { hidden: set, behind } = question,
+    function update({ trace, place, request, span }) {
+        const { hidden: set, behind } = request,
             choices = [
                 ['exposed', `${set.name} not overlapped`, `${set.name} and not ${behind.name}`, set.color],
                 ['hidden', 'overlapped', `${set.name} and ${behind.name}`, HIDDEN.color],
@@ -150,7 +150,7 @@ export function lanesCard() {
             ];
         const [key, , where, color] = choices.find(([one]) => one === place.lanes) ?? choices[0];
         const path = `traces/${trace.id}/overlap/intervals`,
-            { granularity: _, ...common } = question.parameters,
+            { granularity: _, ...common } = request.parameters,
             parameters = { ...common, where, order_by: '-time', limit: MOST_INTERVALS };
         card.update({
             what: 'Cutting the time of every rank',
@@ -164,8 +164,8 @@ export function lanesCard() {
                 key,
                 (one) => go({ lanes: one === 'exposed' ? null : one }),
             ),
-            note: (answer) => lanesNote(answer, question.scope),
-            draw: (answer) => lanesOf(recordsOf(answer), span, color, where, question.scope.key),
+            note: (answer) => lanesNote(answer, request.scope),
+            draw: (answer) => lanesOf(recordsOf(answer), span, color, where, request.scope.key),
         });
     }
     return { element: card.element, update, close: card.close };
@@ -230,19 +230,19 @@ export function longestCard() {
     );
     const looking = asking(box);
 
-    function update({ trace, question }) {
+    function update({ trace, request }) {
         const {
             hidden: set,
             behind,
             scope,
             parameters: { granularity: _, ...common },
-        } = question;
+        } = request;
         const path = `traces/${trace.id}/overlap/intervals`,
             parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
         fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
         fill(tools, copyMenu(path, parameters, `${trace.name}-longest-exposed`));
         looking.ask({
-            question: parameters,
+            request: parameters,
             what: 'Looking for the longest intervals',
             path,
             height: 200,

@@ -8,7 +8,7 @@ import { copyMenu } from './copy.js';
 import { asked } from './dialog.js';
 import { legend, toggled } from './legend.js';
 import { swatch } from './layers.js';
-import { ownSets, ownText, SCOPES } from './overlap_question.js';
+import { ownSets, ownText, SCOPES } from './overlap_request.js';
 import { bar, scrolling, table } from './table.js';
 
 /** @param {() => Object} place */
@@ -23,21 +23,21 @@ export function overlapSets(place) {
     );
 
     /**
-     * @param {{question: import('./overlap_question.js').OverlapQuestion, offered: import('./layers.js').Layer[],
+     * @param {{request: import('./overlap_request.js').OverlapRequest, offered: import('./layers.js').Layer[],
      * answer: Object, path: string, file: string}} view
      */
-    function update({ question, offered, answer, path, file }) {
-        const shown = new Set(question.sets.map(({ name }) => name));
+    function update({ request, offered, answer, path, file }) {
+        const shown = new Set(request.sets.map(({ name }) => name));
         fill(
             head,
-            scopeSelect(question),
+            scopeSelect(request),
             h('button', { type: 'button', class: 'button', onclick: addSet }, icon('plus'), 'Add a set'),
-            copyMenu(path, question.parameters, file),
+            copyMenu(path, request.parameters, file),
         );
         fill(
             box,
             legend(offered, shown, (name, alone) => chooseLayer(offered, shown, name, alone), 'Layers as sets'),
-            scrolling('Sets', setTable(question, answer)),
+            scrolling('Sets', setTable(request, answer)),
             answer.warnings.map((words) => h('p', { class: 'notice warn' }, words)),
         );
     }

@@ -1,16 +1,16 @@
-/* pins.js - results and charts of questions that were added to Overview, for one trace or for all: saved queries whose
+/* pins.js - results and charts of queries that were added to Overview, for one trace or for all: saved queries whose
  * names begin with a mark. */
 
 import { get, getOf, send, session } from '../api.js';
 import { fill, h, icon } from '../dom.js';
 import { grouped } from '../format.js';
 import { pageLink } from '../state.js';
-import { questionOf } from './control_bar.js';
+import { parametersOf } from './control_bar.js';
 import { asked } from './dialog.js';
 import { attempt, failure, loading, toast } from './notice.js';
 import { chartOf, drawable } from './query_chart.js';
 import { columnsOf } from './query_columns.js';
-import { placeOf, questionIn } from './query_request.js';
+import { placeOf, queryIn } from './query_request.js';
 import { plot } from './plot.js';
 import { recordsOf, scrolling, table } from './table.js';
 
@@ -23,7 +23,7 @@ export function isPin({ name }) {
 }
 
 /**
- * Asks for a name and whether it is for all traces, and keeps the question.
+ * Asks for a name and whether it is for all traces, and keeps the query.
  * @param {any} trace
  * @param {() => Object} request
  * @param {string|null} show  chart, or null for a table
@@ -55,7 +55,7 @@ export function pinCards(trace) {
 
     /** @param {Object} place */
     async function update(place) {
-        const key = JSON.stringify(questionOf(place));
+        const key = JSON.stringify(parametersOf(place));
         if (key === shown) return;
         shown = key;
         stop();
@@ -74,7 +74,7 @@ export function pinCards(trace) {
 
     function cardOf({ name, request, show }, place, editor) {
         const box = h('div', {}),
-            { from, to } = questionOf(place);
+            { from, to } = parametersOf(place);
         const change = placeOf(JSON.stringify(request));
         const remove = async () => {
             await attempt(() => send('DELETE', `queries/${encodeURIComponent(MARK + name)}`));
@@ -84,7 +84,7 @@ export function pinCards(trace) {
         const { preset, filters, filter, from: _, to: __, ...q } = request;
         const parameters = { preset, filters, filter, from, to, q: JSON.stringify(q) };
         const path = `traces/${trace.id}/query`;
-        const draw = (answer) => drawPin(box, answer, questionIn(change), show);
+        const draw = (answer) => drawPin(box, answer, queryIn(change), show);
         works.push(
             loading(box, {
                 what: `Answering ${name}`,
@@ -123,10 +123,10 @@ export function pinCards(trace) {
         );
     }
 
-    function drawPin(box, answer, question, show) {
+    function drawPin(box, answer, query, show) {
         const source = { ...answer, units: answer.units ?? {}, rows: answer.data, count: answer.row_count };
-        const [measure] = drawable(source, question);
-        const chart = show === 'chart' && measure ? chartOf(source, question, measure) : null;
+        const [measure] = drawable(source, query);
+        const chart = show === 'chart' && measure ? chartOf(source, query, measure) : null;
         if (chart?.data) {
             const picture = plot(chart.kind);
             works.push({ abort: () => picture.close() });
@@ -137,7 +137,7 @@ export function pinCards(trace) {
         const rows = recordsOf(answer).slice(0, MOST);
         fill(
             box,
-            scrolling('Result', table({ caption: 'Result', rows, columns: columnsOf(source, question) }), 'hot'),
+            scrolling('Result', table({ caption: 'Result', rows, columns: columnsOf(source, query) }), 'hot'),
             answer.row_count > MOST &&
                 h('p', { class: 'hint padded' }, `${MOST} of ${grouped(answer.row_count)} rows`),
         );

@@ -53,7 +53,7 @@ const sight = new IntersectionObserver(
 
 /**
  * Figures and tables are on screen before the first chart is drawn: the browser says where a chart is after it has
- * painted them, and need not lay out the page for the question.  Charts below the window come last, each while nothing
+ * painted them, and need not lay out the page to know it.  Charts below the window come last, each while nothing
  * else is to do.
  */
 function atItsTurn(box, act) {

@@ -1,10 +1,10 @@
-/* query_boxes.js - where a question is written: a box for each of its members, or the request as JSON. */
+/* query_boxes.js - where a query is written: a box for each of its members, or the request as JSON. */
 
 import { h, refill } from '../dom.js';
 import { go } from '../state.js';
 import { expressionBox } from './expression_box.js';
 import { examples as examplesOf } from './query_examples.js';
-import { MEMBERS, questionIn, requestOf } from './query_request.js';
+import { MEMBERS, queryIn, requestOf } from './query_request.js';
 import { listed, nameOf } from './query_text.js';
 import { segmented } from './segmented.js';
 
@@ -37,14 +37,14 @@ const ASKS = [
     ['json', 'JSON', 'The request as the API takes it: stages, histograms, descriptions'],
 ];
 
-/** Everything of the place that is the question or how its answer is shown, taken away. */
+/** Everything of the place that is the query or how its answer is shown, taken away. */
 export const NOTHING = Object.fromEntries([...MEMBERS, 'show', 'y', 'hide'].map((key) => [key, null]));
 
 /**
  * @param {{trace: Object, here: () => Object, tools: () => any}} options
  */
-export function questionCard({ trace, here, tools }) {
-    let question = questionIn({}),
+export function queryCard({ trace, here, tools }) {
+    let query = queryIn({}),
         about = {};
     const asked = () => ({ id: trace.id, answers: trace.answers, seenWith: about.preset ?? trace.preset?.name });
     const written = BOXES.map((box) => {
@@ -54,8 +54,8 @@ export function questionCard({ trace, here, tools }) {
             field,
             line: h(
                 'div',
-                { class: `question-line ${box.key}` },
-                h('span', { class: 'question-label', 'aria-hidden': 'true' }, box.label),
+                { class: `query-line ${box.key}` },
+                h('span', { class: 'query-label', 'aria-hidden': 'true' }, box.label),
                 field.element,
             ),
         };
@@ -68,7 +68,7 @@ export function questionCard({ trace, here, tools }) {
         examples = h('div', { class: 'examples', role: 'group', 'aria-label': 'Examples' });
     const fields = h(
         'div',
-        { class: 'question' },
+        { class: 'query' },
         written.map(({ line }) => line),
         json.element,
     );
@@ -89,14 +89,14 @@ export function questionCard({ trace, here, tools }) {
             history: `query ${key}`,
             aggregates: aggregates ?? false,
             trace: asked,
-            names: () => [...(results ? resultNames(question) : []), ...listed(question.derive).map(nameOf)],
+            names: () => [...(results ? resultNames(query) : []), ...listed(query.derive).map(nameOf)],
             onApply: (words) => apply(key, words),
         });
     }
 
     /** One box changed; an order by what is no longer there goes with it. */
     function apply(key, words) {
-        const next = { ...questionIn(here()), [key]: words };
+        const next = { ...queryIn(here()), [key]: words };
         if ((key === 'agg' || key === 'group') && next.order) {
             const there = resultNames(next);
             next.order = listed(next.order)
@@ -113,11 +113,11 @@ export function questionCard({ trace, here, tools }) {
      */
     function update(place, granularity) {
         about = place;
-        question = questionIn(place);
+        query = queryIn(place);
         refill(
             head,
-            question.ask === 'groups' && missingKeys(),
-            segmented('Ask for', /** @type {any} */ (ASKS), question.ask, change),
+            query.ask === 'groups' && missingKeys(),
+            segmented('Ask for', /** @type {any} */ (ASKS), query.ask, change),
             tools(),
         );
         refill(
@@ -131,11 +131,11 @@ export function questionCard({ trace, here, tools }) {
             ),
         );
         for (const { key, asks, line, field } of written) {
-            line.hidden = !asks.includes(question.ask);
-            field.update(question[key]);
+            line.hidden = !asks.includes(query.ask);
+            field.update(query[key]);
         }
-        json.element.hidden = question.ask !== 'json';
-        json.update(question.q);
+        json.element.hidden = query.ask !== 'json';
+        json.update(query.q);
     }
 
     /** Groups of events that lack a key are shown where this is checked. */
@@ -145,7 +145,7 @@ export function questionCard({ trace, here, tools }) {
             { title: 'Also the groups of events without a file, a host or another key' },
             h('input', {
                 type: 'checkbox',
-                checked: question.dropna === 'false',
+                checked: query.dropna === 'false',
                 onchange: (event) => apply('dropna', event.target.checked ? 'false' : ''),
             }),
             ' Missing keys',
@@ -173,8 +173,8 @@ export function questionCard({ trace, here, tools }) {
 
     /** Another way to ask; JSON begins with what the boxes hold. */
     function change(ask) {
-        if (ask === 'json') go({ ...NOTHING, ask, q: JSON.stringify(requestOf(question), null, 2) });
-        else go({ ...NOTHING, ask: ask === 'groups' ? null : ask, derive: question.derive });
+        if (ask === 'json') go({ ...NOTHING, ask, q: JSON.stringify(requestOf(query), null, 2) });
+        else go({ ...NOTHING, ask: ask === 'groups' ? null : ask, derive: query.derive });
     }
 }
 
@@ -208,7 +208,7 @@ function jsonBox(onApply) {
     });
     const element = h(
         'div',
-        { class: 'question-json' },
+        { class: 'query-json' },
         area,
         complaint,
         h(

@@ -18,30 +18,30 @@ export const MOST_ROWS = 20000;
  */
 
 /** The columns that can be drawn. */
-export function drawable({ columns, rows }, question) {
-    const keys = new Set(keysOf(question).map(({ name }) => name));
+export function drawable({ columns, rows }, query) {
+    const keys = new Set(keysOf(query).map(({ name }) => name));
     return columns.filter((name, at) => !keys.has(name) && rows.some((row) => typeof row[at] === 'number'));
 }
 
 /**
  * @param {{columns: string[], units: Object<string, string>, rows: any[][], count: number}} answer
- * @param {import('./query_request.js').Question} question
+ * @param {import('./query_request.js').Query} query
  * @param {string} measure  the column to draw
  * @returns {Chart}
  */
-export function chartOf(answer, question, measure) {
-    const keys = keysOf(question),
+export function chartOf(answer, query, measure) {
+    const keys = keysOf(query),
         time = keys.find(({ width }) => width);
     const at = (name) => answer.columns.indexOf(name);
     const unit =
         { us: 'number', null: wholeNumbers(answer.rows, at(measure)) ? 'count' : 'number' }[
-            String(unitIn(measure, answer.units, question))
-        ] ?? unitIn(measure, answer.units, question);
+            String(unitIn(measure, answer.units, query))
+        ] ?? unitIn(measure, answer.units, query);
     const rest = (time ? keys.filter((key) => key !== time) : keys).filter((key) => at(key.name) >= 0);
     const nameIn = (row) =>
         rest.map((key) => keyText(key, row[at(key.name)], answer.units[key.name])).join(' \u00b7 ');
     return time
-        ? overTime(answer, { question, measure, unit, time, at, nameIn })
+        ? overTime(answer, { query, measure, unit, time, at, nameIn })
         : inBars(answer, { measure, unit, at, rest, nameIn });
 }
 
@@ -73,9 +73,9 @@ function inBars({ columns, rows, count }, { measure, unit, at, rest, nameIn }) {
 }
 
 /** Bins in which nothing happened are 0 for what counts and sums, else a gap. */
-function overTime({ rows, count }, { question, measure, unit, time, at, nameIn }) {
+function overTime({ rows, count }, { query, measure, unit, time, at, nameIn }) {
     const adds = /^(count\(\)|sum\([^()]*\))$/.test(
-        listed(question.agg).find((item) => nameOf(item) === measure)?.expression ?? '',
+        listed(query.agg).find((item) => nameOf(item) === measure)?.expression ?? '',
     );
     const bins = rows.map((row) => row[at(time.name)]).filter((bin) => bin !== null);
     const first = bins.reduce((a, b) => Math.min(a, b), Infinity),

@@ -43,14 +43,14 @@ const BIN = /^bin\(\s*(time_start|time_end|ts|te)\s*,\s*([\d.]+(?:e[+-]?\d+)?)\s
  */
 
 /**
- * The keys of a question's groups.
- * @param {import('./query_request.js').Question} question
+ * The keys of a query's groups.
+ * @param {import('./query_request.js').Query} query
  * @returns {Key[]}
  */
-export function keysOf(question) {
-    if (question.ask !== 'groups') return [];
-    const derived = listed(question.derive).map(nameOf);
-    return listed(question.group).map((item) => {
+export function keysOf(query) {
+    if (query.ask !== 'groups') return [];
+    const derived = listed(query.derive).map(nameOf);
+    return listed(query.group).map((item) => {
         const [, column, width] = BIN.exec(item.expression) ?? [];
         const width_s = column ? Number(width) / (/^t[se]$/.test(column) ? 1e6 : 1) : null;
         return {
@@ -63,15 +63,15 @@ export function keysOf(question) {
 }
 
 /**
- * The unit of a result: the server's, or that of a rate that the question itself spells out.
+ * The unit of a result: the server's, or that of a rate that the query itself spells out.
  * @param {string} name
  * @param {Object<string, string>} units
- * @param {import('./query_request.js').Question} question
+ * @param {import('./query_request.js').Query} query
  * @returns {string|null}  a key of UNITS, or "us"
  */
-export function unitIn(name, units, question) {
+export function unitIn(name, units, query) {
     if (units[name]) return units[name];
-    const expression = listed(question.agg).find((item) => nameOf(item) === name)?.expression ?? '';
+    const expression = listed(query.agg).find((item) => nameOf(item) === name)?.expression ?? '';
     if (/^sum\(\s*size\s*\)\s*\/\s*(busy\(\)|sum\(\s*time\s*\))$/.test(expression)) return 'B/s';
     if (/^count\(\)\s*\/\s*(busy\(\)|sum\(\s*time\s*\))$/.test(expression)) return '1/s';
     return null;
@@ -79,13 +79,13 @@ export function unitIn(name, units, question) {
 
 /**
  * @param {{columns: string[], units: Object<string, string>, rows: any[][]}} answer
- * @param {import('./query_request.js').Question} question
+ * @param {import('./query_request.js').Query} query
  * @param {Set<string>} [numeric]  columns that are known to hold numbers, if they hold anything
  * @returns {import('./table.js').Column[]}
  */
-export function columnsOf({ columns, units, rows }, question, numeric = new Set()) {
-    const keys = new Map(keysOf(question).map((key) => [key.name, key]));
-    const given = ownNames(question);
+export function columnsOf({ columns, units, rows }, query, numeric = new Set()) {
+    const keys = new Map(keysOf(query).map((key) => [key.name, key]));
+    const given = ownNames(query);
     return columns.map((name, at) => {
         const sample = rows.find((row) => row[at] !== null)?.[at];
         const isNumber = typeof sample === 'number' || (sample === undefined && (numeric.has(name) || name in units));
@@ -93,7 +93,7 @@ export function columnsOf({ columns, units, rows }, question, numeric = new Set(
         const column = key
             ? keyColumn(key, isNumber, units[name])
             : isNumber
-              ? numberColumn(name, unitIn(name, units, question), question)
+              ? numberColumn(name, unitIn(name, units, query), query)
               : { cell: (record) => words(record[name]) };
         const own = given.has(name),
             ticks = isNumber && !key && units[name] === 'us';
@@ -108,12 +108,12 @@ function ownNames({ derive, group, agg }) {
 }
 
 /** Counts and sums are grouped by thousands; identifiers, which events have, are not. */
-function numberColumn(name, unit, question) {
+function numberColumn(name, unit, query) {
     if (/^time_(start|end)$/.test(name)) return { class: 'number', cell: (record) => moment(record[name]) };
     if (unit === 'us') return { unit: 'count' };
     if (unit === 'B') return { unit, get: (record) => record[name] || null };
     if (unit) return { unit };
-    const aggregate = question.ask === 'json' || listed(question.agg).some((item) => nameOf(item) === name);
+    const aggregate = query.ask === 'json' || listed(query.agg).some((item) => nameOf(item) === name);
     if (!aggregate) return { class: 'number', cell: (record) => words(record[name]) };
     return {
         unit: 'number',

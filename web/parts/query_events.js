@@ -15,19 +15,19 @@ export function eventsCard() {
     const card = rowsCard({ onChoose: (names) => go({ columns: names?.map(written).join(', ') }) });
 
     /**
-     * @param {{trace: Object, question: import('./query_request.js').Question, parameters: Object, schema:
+     * @param {{trace: Object, query: import('./query_request.js').Query, parameters: Object, schema:
      *   import('./completion.js').Known[], fail: (problem: any) => boolean, done: () => void}} view
      */
-    function update({ trace, question, parameters, schema, fail, done }) {
+    function update({ trace, query, parameters, schema, fail, done }) {
         const numeric = new Set(
             schema.filter(({ type }) => ['integer', 'number'].includes(type)).map(({ name }) => name),
         );
-        const derived = listed(question.derive);
+        const derived = listed(query.derive);
         const offered = [
             ...schema.map(({ name, note }) => ({ name, label: name, title: note })),
             ...derived.map((item) => ({ name: nameOf(item), label: nameOf(item), title: item.expression })),
         ];
-        const wanted = listed(question.columns).map(({ expression }) => expression.replaceAll('`', ''));
+        const wanted = listed(query.columns).map(({ expression }) => expression.replaceAll('`', ''));
         const chosen = wanted.length > 0 ? wanted : [...USUAL, ...derived.map(nameOf)];
         card.update({
             title: 'Events',
@@ -40,11 +40,11 @@ export function eventsCard() {
             chosen,
             unseen: IDENTITY.filter((name) => !chosen.includes(name)),
             decorate: openOnClick,
-            sort: question.order || undefined,
+            sort: query.order || undefined,
             onSort: (order) => go({ order }),
             columns: (source) =>
                 opening(
-                    columnsOf(source, question, numeric).filter(
+                    columnsOf(source, query, numeric).filter(
                         ({ key }) => chosen.includes(key) || !IDENTITY.includes(key),
                     ),
                 ),

@@ -1,4 +1,4 @@
-/* query_examples.js - questions that are asked often, to begin with. */
+/* query_examples.js - queries that are asked often, to begin with. */
 
 /**
  * @param {number} width  seconds of a bin that suits what is shown

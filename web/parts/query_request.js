@@ -1,10 +1,10 @@
-/* query_request.js - the question that a place holds, as the API is asked it, and the place of a request that was
+/* query_request.js - the query that a place holds, as the API is asked it, and the place of a request that was
  * saved.
  *
  * Stages act one after the other: groups, then what is kept of them, then the first rows in an order. */
 
 import { Problem } from '../api.js';
-import { questionOf } from './control_bar.js';
+import { parametersOf } from './control_bar.js';
 import { lineOf, listed, nameOf, written } from './query_text.js';
 
 /** What is asked until somebody asks something. */
@@ -14,16 +14,16 @@ export const USUAL = {
     order: '-time',
 };
 
-/** The members of the place that are the question. */
+/** The members of the place that are the query. */
 export const MEMBERS = ['ask', 'derive', 'group', 'agg', 'having', 'order', 'limit', 'dropna', 'q', 'columns'];
 
 /**
  * @typedef {{ask: 'groups'|'events'|'json', derive: string, group: string, agg: string, having: string, order: string,
- * limit: string, dropna: string, q: string, columns: string}} Question
+ * limit: string, dropna: string, q: string, columns: string}} Query
  */
 
-/** @returns {Question} */
-export function questionIn(place) {
+/** @returns {Query} */
+export function queryIn(place) {
     const given = MEMBERS.some((key) => place[key] !== undefined) ? place : { ...place, ...USUAL };
     const ask = ['events', 'json'].includes(given.ask) ? given.ask : 'groups';
     return /** @type {any} */ ({ ask, ...Object.fromEntries(MEMBERS.slice(1).map((key) => [key, given[key] ?? ''])) });
@@ -31,31 +31,31 @@ export function questionIn(place) {
 
 /**
  * The request's own members; those of the control bar stand beside it.
- * @param {Question} question
+ * @param {Query} query
  */
-export function requestOf(question) {
-    const derive = named(question.derive, 'derive', true);
-    const order = listed(question.order).map(({ expression }) => expression);
-    if (question.ask === 'events') {
-        const columns = listed(question.columns).map(({ expression }) => expression);
+export function requestOf(query) {
+    const derive = named(query.derive, 'derive', true);
+    const order = listed(query.order).map(({ expression }) => expression);
+    if (query.ask === 'events') {
+        const columns = listed(query.columns).map(({ expression }) => expression);
         return { ...derive, ...(columns.length > 0 && { columns }), ...(order.length > 0 && { order_by: order }) };
     }
-    const group = listed(question.group).map(({ name, expression }) =>
+    const group = listed(query.group).map(({ name, expression }) =>
         name === null ? expression : { [name]: expression },
     );
     /** @type {Object<string, any>[]} */
     const stages = [
         {
             ...derive,
-            ...(group.length > 0 && { group_by: group, ...(question.dropna === 'false' && { dropna: false }) }),
-            ...named(question.agg, 'aggregate', false),
+            ...(group.length > 0 && { group_by: group, ...(query.dropna === 'false' && { dropna: false }) }),
+            ...named(query.agg, 'aggregate', false),
         },
     ];
-    if (question.having) stages.push({ filter: question.having });
+    if (query.having) stages.push({ filter: query.having });
     const last = stages[stages.length - 1];
     if (order.length > 0) last.order_by = order;
-    if (question.limit) {
-        last.limit = Number(question.limit);
+    if (query.limit) {
+        last.limit = Number(query.limit);
         stages.push({});
     }
     return stages.reduceRight((then, stage) => ({ ...stage, then }));
@@ -63,11 +63,11 @@ export function requestOf(question) {
 
 /**
  * The sums of those aggregates over all groups.
- * @param {Question} question
+ * @param {Query} query
  * @param {string[]} names
  */
-export function totalsOf(question, names) {
-    const whole = requestOf({ ...question, order: '' });
+export function totalsOf(query, names) {
+    const whole = requestOf({ ...query, order: '' });
     let last = whole;
     while (last.then) last = last.then;
     last.then = { aggregate: Object.fromEntries(names.map((name) => [name, `sum(${written(name)})`])) };
@@ -95,19 +95,19 @@ function named(words, member, strict) {
  * @param {Object} trace
  */
 export function askedWith(place, trace) {
-    const { preset, filters, filter, from, to } = questionOf({ ...place, semantics: 'exact' });
+    const { preset, filters, filter, from, to } = parametersOf({ ...place, semantics: 'exact' });
     return { preset: preset ?? trace.preset?.name, filters, filter, from, to };
 }
 
 /** The whole request as one object, as it is saved. */
 export function wholeRequest(place, trace) {
-    const question = questionIn(place);
+    const query = queryIn(place);
     const around = Object.entries(askedWith(place, trace))
         .filter(([, value]) => value !== undefined)
         .map(([key, value]) => [key, key === 'from' || key === 'to' ? Number(value) : value]);
     return {
         ...Object.fromEntries(around),
-        ...(question.ask === 'json' ? JSON.parse(question.q) : requestOf(question)),
+        ...(query.ask === 'json' ? JSON.parse(query.q) : requestOf(query)),
     };
 }
 
@@ -137,7 +137,7 @@ function parsed(text) {
 function inBoxes(own) {
     try {
         const boxes = own.columns || (!own.group_by && !own.aggregate) ? eventBoxes(own) : groupBoxes(own);
-        return JSON.stringify(requestOf(questionIn(boxes))) === JSON.stringify(own) ? boxes : null;
+        return JSON.stringify(requestOf(queryIn(boxes))) === JSON.stringify(own) ? boxes : null;
     } catch {
         return null; /* members of other shapes */
     }
@@ -182,12 +182,12 @@ const BOX_OF = {
 /**
  * Which box a problem is in, and where.
  * @param {Problem} problem
- * @param {Question} question
- * @returns {{box: string, message: string, position?: number}}  box: a member of the question, or "filter"
+ * @param {Query} query
+ * @returns {{box: string, message: string, position?: number}}  box: a member of the query, or "filter"
  */
-export function faultOf(problem, question) {
+export function faultOf(problem, query) {
     const { message, position, parameter = '' } = problem;
-    if (question.ask === 'json' && parameter !== 'filter')
+    if (query.ask === 'json' && parameter !== 'filter')
         return {
             box: 'q',
             message:
@@ -201,9 +201,9 @@ export function faultOf(problem, question) {
     if (parameter === 'then/filter') return { box: 'having', message, position };
     const box = BOX_OF[member] ?? parameter;
     if (box === 'filter') return { box, message, position };
-    if (!(box in question) || box === 'limit') return { box, message };
+    if (!(box in query) || box === 'limit') return { box, message };
     const key = rest.join('/').replaceAll('~1', '/').replaceAll('~0', '~');
-    const items = listed(question[box]);
+    const items = listed(query[box]);
     const item = items.find((one) => nameOf(one) === key) ?? items[Number(/^#?(\d+)/.exec(key)?.[1])];
     return { box, message, position: item && item.start + (position ?? 0) };
 }

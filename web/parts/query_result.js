@@ -1,4 +1,4 @@
-/* query_result.js - the answer to a question as a table of any length and as a chart, and how it was found. */
+/* query_result.js - the answer to a query as a table of any length and as a chart, and how it was found. */
 
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
@@ -12,7 +12,7 @@ import { paged } from './paged.js';
 import { plot } from './plot.js';
 import { chartOf, drawable, MOST_ROWS } from './query_chart.js';
 import { columnsOf, unitIn } from './query_columns.js';
-import { questionIn, totalsOf } from './query_request.js';
+import { queryIn, totalsOf } from './query_request.js';
 import { segmented } from './segmented.js';
 import { stepsFold } from './query_steps.js';
 
@@ -20,9 +20,9 @@ import { stepsFold } from './query_steps.js';
  * @typedef {Object} ResultView
  * @property {Object} trace
  * @property {Object} place
- * @property {import('./query_request.js').Question} question
+ * @property {import('./query_request.js').Query} query
  * @property {string} path
- * @property {() => Object} parameters  of the call; throws what is wrong with the question
+ * @property {() => Object} parameters  of the call; throws what is wrong with the query
  * @property {(problem: any) => boolean} fail  marks the box at fault; false: there is none
  * @property {() => void} done
  */
@@ -50,9 +50,9 @@ export function resultCard() {
 
     /** @param {ResultView} view */
     function update(view) {
-        const question = JSON.stringify([
+        const request = JSON.stringify([
             view.path,
-            view.question,
+            view.query,
             view.place.filter,
             view.place.from,
             view.place.to,
@@ -60,11 +60,11 @@ export function resultCard() {
             view.place.filters,
             view.place.total,
         ]);
-        if (question === asked && source) {
+        if (request === asked && source) {
             show(view);
             return;
         }
-        asked = question;
+        asked = request;
         source = null;
         work?.abort();
         work = loading(box, {
@@ -94,7 +94,7 @@ export function resultCard() {
 
     async function ask(view, signal) {
         const parameters = view.parameters(),
-            names = view.question.ask === 'groups' ? (view.place.total?.split(',') ?? []) : [];
+            names = view.query.ask === 'groups' ? (view.place.total?.split(',') ?? []) : [];
         const [rows, totals] = await Promise.all([
             paged((page) =>
                 getOf(
@@ -108,7 +108,7 @@ export function resultCard() {
                 ? getOf(
                       view.trace,
                       view.path,
-                      { ...parameters, q: JSON.stringify(totalsOf(view.question, names)) },
+                      { ...parameters, q: JSON.stringify(totalsOf(view.query, names)) },
                       signal,
                   )
                 : null,
@@ -117,8 +117,8 @@ export function resultCard() {
     }
 
     function show(view) {
-        const { question, place } = view;
-        const measures = drawable(source, question),
+        const { query, place } = view;
+        const measures = drawable(source, query),
             chart = place.show === 'chart' && measures.length > 0;
         const measure = measures.includes(place.y) ? place.y : measures[0];
         refill(
@@ -155,22 +155,22 @@ export function resultCard() {
     }
 
     /** The sums over all groups that the place names, as a link does whose groups are parts of a figure. */
-    function totalWords({ question }) {
+    function totalWords({ query }) {
         const { columns, data, units } = source.totals ?? { columns: [], data: [[]], units: {} };
         return columns.map((name, at) => [
             at > 0 ? ', ' : 'all groups: ',
             `${name} `,
-            value(data[0][at], unitIn(name, units, question) ?? 'count'),
+            value(data[0][at], unitIn(name, units, query) ?? 'count'),
         ]);
     }
 
-    function drawRows({ question }) {
-        fill(note, totalWords({ question }));
+    function drawRows({ query }) {
+        fill(note, totalWords({ query }));
         if (rows.element.parentElement !== box) fill(box, rows.element);
-        const sort = question.order.includes(',') ? undefined : question.order || undefined;
-        const sortable = question.ask === 'groups';
+        const sort = query.order.includes(',') ? undefined : query.order || undefined;
+        const sortable = query.ask === 'groups';
         rows.update({
-            columns: columnsOf(source, question),
+            columns: columnsOf(source, query),
             source,
             caption: 'Result',
             sort,
@@ -178,9 +178,9 @@ export function resultCard() {
         });
     }
 
-    /** Rows may still be those of the question before: what has been typed since stays. */
+    /** Rows may still be those of the query before: what has been typed since stays. */
     function sortBy(order) {
-        go({ ...grouped(questionIn(here())), order });
+        go({ ...grouped(queryIn(here())), order });
     }
 
     async function draw(view, measure) {
@@ -200,7 +200,7 @@ export function resultCard() {
             kind,
             data,
             note: words,
-        } = chartOf({ ...mine, rows: mine.rows.slice(0, MOST_ROWS) }, view.question, measure);
+        } = chartOf({ ...mine, rows: mine.rows.slice(0, MOST_ROWS) }, view.query, measure);
         fill(note, words);
         const series = data?.series?.length > 1 ? data.series.map(({ layer }) => layer) : [];
         const hidden = new Set((view.place.hide ?? '').split('\n')),
@@ -267,7 +267,7 @@ export function resultCard() {
     };
 }
 
-/** A question that was not in the place, such as the usual one, must be there once part of it changes. */
+/** A query that was not in the place, such as the usual one, must be there once part of it changes. */
 function grouped({ derive, group, agg, having, limit, dropna }) {
     return { derive, group, agg, having, limit, dropna };
 }

@@ -63,7 +63,7 @@ export function rowsCard({ onChoose }) {
         refill(tools.firstElementChild, view.tools);
         refill(tools.lastElementChild, copyMenu(view.path, parameters, view.file));
         computing.ask({
-            question: [view.path, wanted],
+            request: [view.path, wanted],
             what: `Computing the rows of ${view.title}`,
             path: view.path,
             height: 320,

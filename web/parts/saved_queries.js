@@ -1,4 +1,4 @@
-/* saved_queries.js - questions to come back to: those saved on the server, for everybody, and those this browser asked
+/* saved_queries.js - queries to come back to: those saved on the server, for everybody, and those this browser asked
  * before. */
 
 import { get, send, session } from '../api.js';
@@ -10,19 +10,19 @@ import { remember, remembered } from './history.js';
 import { attempt, failure, toast, waiting } from './notice.js';
 import { NOTHING } from './query_boxes.js';
 import { isPin } from './pins.js';
-import { MEMBERS, placeOf, questionIn } from './query_request.js';
+import { MEMBERS, placeOf, queryIn } from './query_request.js';
 
 const HISTORY = 'questions';
 
-/** Keeps a question that was answered; the usual one, which nobody wrote, is not kept. */
-export function rememberQuestion(place) {
+/** Keeps a query that was answered; the usual one, which nobody wrote, is not kept. */
+export function rememberQuery(place) {
     if (!MEMBERS.some((key) => place[key] !== undefined)) return;
     const kept = Object.fromEntries([...MEMBERS, 'filter', 'show', 'y'].map((key) => [key, place[key]]));
     remember(HISTORY, link(kept, {}));
 }
 
-/** @param {() => Object} request  the present question whole */
-export async function saveQuestion(request) {
+/** @param {() => Object} request  the present query whole */
+export async function saveQuery(request) {
     const values = await asked({
         title: 'Save this query',
         action: 'Save',
@@ -131,9 +131,9 @@ function entry({ title, words, note, action, remove }) {
     );
 }
 
-/** A question in a line. */
+/** A query in a line. */
 function wordsOf(place) {
-    const { ask, derive, group, agg, having, order, limit, q, columns } = questionIn(place);
+    const { ask, derive, group, agg, having, order, limit, q, columns } = queryIn(place);
     if (ask === 'json') return q;
     const parts = [
         ask === 'events'

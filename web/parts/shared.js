@@ -20,7 +20,7 @@ import './legend.js';
 import './lines.js';
 import './live.js';
 import './metrics.js';
-import './overlap_question.js';
+import './overlap_request.js';
 import './painted.js';
 import './paged.js';
 import './palette.js';

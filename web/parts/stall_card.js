@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { plural, value } from '../format.js';
 import { pageLink } from '../state.js';
-import { barOf, paletteOf, sentence, stallQuestion } from './causes.js';
+import { barOf, paletteOf, sentence, stallRequest } from './causes.js';
 import { swatch } from './layers.js';
 import { loading } from './notice.js';
 
@@ -25,11 +25,11 @@ export function stallCard() {
     function update({ trace, place, preset }) {
         const chain = preset.attribution.find(({ name }) => name === 'stall') ?? preset.attribution[0];
         element.hidden = chain === undefined;
-        const parameters = { ...stallQuestion(place, trace), attribution: chain?.name, by: 'unit' },
-            question = JSON.stringify(parameters),
+        const parameters = { ...stallRequest(place, trace), attribution: chain?.name, by: 'unit' },
+            request = JSON.stringify(parameters),
             path = `traces/${trace.id}/overlap`;
-        if (element.hidden || question === asked) return;
-        asked = question;
+        if (element.hidden || request === asked) return;
+        asked = request;
         work?.abort();
         work = loading(box, {
             what: 'Giving each moment to a cause',

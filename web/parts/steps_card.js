@@ -6,7 +6,7 @@ import { fill, h } from '../dom.js';
 import { plural } from '../format.js';
 import { pageLink } from '../state.js';
 import { asking } from './asking.js';
-import { stallQuestion } from './causes.js';
+import { stallRequest } from './causes.js';
 import { recordsOf, scrolling, table } from './table.js';
 
 const MOST = 5;
@@ -25,24 +25,24 @@ export function stepsCard() {
 
     /** @param {{trace: any, place: Object}} view */
     function update({ trace, place }) {
-        const question = stallQuestion(place, trace);
+        const request = stallRequest(place, trace);
         reading.ask({
-            question: [trace.answers, question],
+            request: [trace.answers, request],
             what: 'Cutting the training into steps',
             path: `traces/${trace.id}/overlap`,
             height: 200,
-            load: (signal) => ask(trace, question, signal),
+            load: (signal) => ask(trace, request, signal),
             show: draw,
         });
     }
 
     /** Null of presets that know no steps. */
-    async function ask(trace, question, signal) {
-        const { phases } = await getOf(trace, `presets/${question.preset}`, {}, signal);
+    async function ask(trace, request, signal) {
+        const { phases } = await getOf(trace, `presets/${request.preset}`, {}, signal);
         if (!phases?.step || !phases.training) return null;
         const sets = { training: phases.training, compute: phases.compute ?? phases.step },
             attribution = { target: 'training', causes: ['compute'], by: ['epoch', 'step'], longest: 0 };
-        return postOf(trace, `traces/${trace.id}/overlap`, { ...question, sets, attribution }, signal);
+        return postOf(trace, `traces/${trace.id}/overlap`, { ...request, sets, attribution }, signal);
     }
 
     function draw(answer) {

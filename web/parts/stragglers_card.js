@@ -6,10 +6,10 @@ import { fill, h, refill } from '../dom.js';
 import { grouped, text } from '../format.js';
 import { go } from '../state.js';
 import { asking } from './asking.js';
-import { stallQuestion } from './causes.js';
+import { stallRequest } from './causes.js';
 import { whenNear } from './near.js';
 import { empty } from './notice.js';
-import { unitName } from './overlap_question.js';
+import { unitName } from './overlap_request.js';
 import { segmented } from './segmented.js';
 import { recordsOf, scrolling, table } from './table.js';
 import { laneOf, timelineLink } from './timeline_links.js';
@@ -62,16 +62,16 @@ export function stragglersCard() {
     );
     const reading = asking(box),
         sight = whenNear(element);
-    let shown = ''; /* the question that the box is about */
+    let shown = ''; /* the request that the box is about */
 
     function update({ trace, place, preset }) {
         const offered = Object.entries(KINDS).filter(
             ([, { needs }]) => !needs || preset.attribution.some(({ name }) => name === needs),
         );
         const [key, kind] = offered.find(([name]) => name === place.stragglers) ?? offered[0];
-        const { filters: _, ...common } = stallQuestion(place, trace),
+        const { filters: _, ...common } = stallRequest(place, trace),
             path = `traces/${trace.id}/stragglers`,
-            question = { ...common, ...kind.ask, limit: MOST };
+            request = { ...common, ...kind.ask, limit: MOST };
         refill(
             tools,
             segmented(
@@ -81,14 +81,14 @@ export function stragglersCard() {
                 (name) => go({ stragglers: name === offered[0][0] ? null : name }),
             ),
         );
-        const words = JSON.stringify([trace.answers, question]);
+        const words = JSON.stringify([trace.answers, request]);
         const ask = () =>
             reading.ask({
-                question: words,
+                request: words,
                 what: 'Comparing',
                 path,
                 height: 120,
-                load: (signal) => postOf(trace, path, question, signal),
+                load: (signal) => postOf(trace, path, request, signal),
                 show: (answer) =>
                     draw(answer, kind, { from: Number(place.from ?? 0), to: Number(place.to ?? trace.job_time) }),
             });
@@ -96,7 +96,7 @@ export function stragglersCard() {
         shown = words;
     }
 
-    /** Nothing of another question stays in a place that nobody looks at. */
+    /** Nothing of another request stays in a place that nobody looks at. */
     function forget() {
         reading.close();
         box.classList.remove('outdated');

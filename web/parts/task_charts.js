@@ -204,7 +204,7 @@ export function workersCard() {
     );
 }
 
-/** Managed memory is of the samples themselves: any question can be asked of them. */
+/** Managed memory is of the samples themselves: any query can be made of them. */
 export function memoryCard() {
     const card = chartCard({ name: 'memory', title: 'Memory of each worker', kind: lines });
     /** @param {TasksView} view */

@@ -99,7 +99,7 @@ function rowsCard(title, choose) {
             asked = { ...parameters, limit: MOST_ROWS };
         refill(tools, control, copyMenu(path, parameters, `${trace.name}-${name}`));
         computing.ask({
-            question: [path, asked],
+            request: [path, asked],
             what: title,
             path,
             height: 200,

@@ -155,13 +155,13 @@ export function timelineCounters(trace, stage) {
         if (!view || !all || names.length === 0 || view.to - view.from > known.end / 2) return;
         const from = Math.max(0, view.from / known.perSecond),
             to = Math.min(known.end, view.to) / known.perSecond,
-            question = `${from} ${to} ${names}`;
-        if (question === asked || to <= from) return;
-        asked = question;
+            request = `${from} ${to} ${names}`;
+        if (request === asked || to <= from) return;
+        asked = request;
         aborted.abort();
         aborted = new AbortController();
         ask({ from, to }).then((part) => {
-            if (part && question === asked) {
+            if (part && request === asked) {
                 near = part;
                 draw();
             }

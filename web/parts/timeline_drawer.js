@@ -120,7 +120,7 @@ export function timelineDrawer(trace) {
         if (tab === 'names') counting.close(); /* whose answer says it too */
         else
             counting.ask({
-                question: asked,
+                request: asked,
                 what: 'Counting',
                 height: 20,
                 load: (signal) => getOf(trace, path, { ...asked, label: 'name', limit: MOST }, signal),
@@ -143,7 +143,7 @@ export function timelineDrawer(trace) {
         const path = `traces/${trace.id}/timeline/statistics`,
             asked = { ...windowOf(view), label: labelOf(tab), limit: MOST };
         panel.ask({
-            question: ['statistics', asked],
+            request: ['statistics', asked],
             what: 'Summing up',
             path,
             height: 200,
@@ -223,7 +223,7 @@ export function timelineDrawer(trace) {
         const found = view.boxes(MOST_BOXES),
             columns = ['lane', 'name', 'layer', 'start', 'dur', 'count', 'event'];
         panel.ask({
-            question: ['table', place.view, place.open, found.length, found[0]?.start],
+            request: ['table', place.view, place.open, found.length, found[0]?.start],
             what: '',
             height: 100,
             load: async () => ({
@@ -296,7 +296,7 @@ export function timelineDrawer(trace) {
             limit: MOST_BOXES,
         };
         panel.ask({
-            question: ['events', asked],
+            request: ['events', asked],
             what: 'Reading the events',
             path,
             height: 200,
@@ -335,7 +335,7 @@ export function timelineDrawer(trace) {
     function one() {
         const path = eventPath(trace, view.event);
         panel.ask({
-            question: ['event', view.event],
+            request: ['event', view.event],
             what: 'Looking for the event',
             path,
             height: 240,

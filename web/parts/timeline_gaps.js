@@ -35,13 +35,13 @@ export function gapTools(trace, place, asked) {
  */
 export function showGaps({ trace, place, view, asked, panel, list }) {
     const path = `traces/${trace.id}/gaps`,
-        question = { ...asked, scope: scopeOf(place), limit: MOST };
+        request = { ...asked, scope: scopeOf(place), limit: MOST };
     panel.ask({
-        question: ['gaps', question],
+        request: ['gaps', request],
         what: 'Looking for gaps',
         path,
         height: 200,
-        load: (signal) => getOf(trace, path, question, signal),
+        load: (signal) => getOf(trace, path, request, signal),
         show: (answer) => {
             const open = (row) =>
                 h(

@@ -99,9 +99,9 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
 
     /** @param {Shown} next */
     function update(next) {
-        const question = JSON.stringify([next.trace.answers, next.parameters]);
-        if (question !== asked) {
-            asked = question;
+        const request = JSON.stringify([next.trace.answers, next.parameters]);
+        if (request !== asked) {
+            asked = request;
             texts = noTexts();
             store?.close();
             store = tileStore({

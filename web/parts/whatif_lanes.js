@@ -124,7 +124,7 @@ export function epochLanes(trace) {
         );
         stage.element.hidden = true;
         simulating.ask({
-            question: parameters,
+            request: parameters,
             what: 'Simulating an epoch',
             path,
             height: 200,
@@ -133,7 +133,7 @@ export function epochLanes(trace) {
         });
     }
 
-    function draw(next, question) {
+    function draw(next, request) {
         fill(waiting);
         stage.element.hidden = false;
         lanes = next;
@@ -155,7 +155,7 @@ export function epochLanes(trace) {
         );
         const none = new Set();
         stage.update({
-            trace: { answers: `${trace.answers} ${question}` },
+            trace: { answers: `${trace.answers} ${request}` },
             tree,
             perSecond: PER_SECOND,
             origin: '0',

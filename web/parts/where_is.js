@@ -6,7 +6,7 @@ import { here, link, pageLink } from '../state.js';
 import { usualGranularity } from './control_bar.js';
 import { examples } from './query_examples.js';
 
-const SPAN = 60; /* s for the bins of a question, which the control bar's range would tell */
+const SPAN = 60; /* s for the bins of a query, which the control bar's range would tell */
 
 /** @type {[what: string, where: string, page: string, change: Object<string, string>][]} */
 const TABLES = [
@@ -23,7 +23,7 @@ const TABLES = [
     ['Flame graph', 'Flame graph', 'flame', {}],
     ['Lines that were lost', 'Report', 'report', {}],
 ];
-const QUESTIONS = [
+const QUERIES = [
     ['Report by function: time, count, mean, deviation', 'Statistics by function'],
     ['Quartiles of transfer sizes by function', 'Sizes by function'],
     ['Transfer size over time', 'Transfer size over time'],
@@ -45,7 +45,7 @@ export function whereIs(onGo) {
         asked = examples(usualGranularity(place, span));
     const entries = [
         ...TABLES.map(([what, where, page, change]) => ({ what, where, href: pageLink(page, change) })),
-        ...QUESTIONS.map(([what, name]) => ({
+        ...QUERIES.map(([what, name]) => ({
             what,
             where: `Query, ${name}`,
             href: pageLink('query', asked.find((one) => one.name === name)?.place ?? {}),

@@ -8,7 +8,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { plural, text } from '../format.js';
 import { breakdown, breakdownView } from './breakdown.js';
-import { questionOf } from './control_bar.js';
+import { parametersOf } from './control_bar.js';
 import { copyMenu } from './copy.js';
 import { conditionOf, isPresent, pathTo } from './layers.js';
 import { loading } from './notice.js';
@@ -57,7 +57,7 @@ export function whereCard() {
         const partition = known ? ofRanks(known, tree, preset) : ofProcesses(view);
         const exact = known !== null && known.below.length === 0;
         element.hidden = !exact && partition.sets.length === 0;
-        const { preset: name, filters, filter, from, to } = questionOf({ ...place, semantics: 'exact' });
+        const { preset: name, filters, filter, from, to } = parametersOf({ ...place, semantics: 'exact' });
         const path = `traces/${trace.id}/${exact ? 'summary' : 'overlap'}`;
         /** @type {Object} */
         const parameters = {
@@ -68,9 +68,9 @@ export function whereCard() {
             to,
             ...(!exact && { scope: partition.scope, ...setsOf(partition) }),
         };
-        const question = JSON.stringify([path, parameters]);
-        if (question === asked) return;
-        asked = question;
+        const request = JSON.stringify([path, parameters]);
+        if (request === asked) return;
+        asked = request;
         work?.abort();
         fill(tools, copyMenu(path, parameters, `${trace.name}-where`));
         if (exact) {

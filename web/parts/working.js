@@ -1,7 +1,7 @@
 /* working.js - what is said while the server is at work: after a second what it computes, after two how far it is, and
  * a way to stop it.
  *
- * The server makes jobs of questions that take over a second, and counts their steps.  A job tells which trace and
+ * The server makes jobs of requests that take over a second, and counts their steps.  A job tells which trace and
  * which call it is of: where several such are at work, the one that is least far speaks for all. */
 
 import { get } from '../api.js';

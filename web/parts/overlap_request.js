@@ -1,7 +1,7 @@
-/* overlap_question.js - what the overlap page asks: which sets, of which scope, and which of them should hide behind
+/* overlap_request.js - what the overlap page asks: which sets, of which scope, and which of them should hide behind
  * which. */
 
-import { questionOf } from './control_bar.js';
+import { parametersOf } from './control_bar.js';
 import { conditionOf, pathTo } from './layers.js';
 
 export const SCOPES = [
@@ -18,7 +18,7 @@ const COMPUTING = /compute|ai_framework|kernel/;
 /**
  * @typedef {import('./layers.js').Layer & {expression: string, own?: boolean}} EventSet
  *
- * @typedef {Object} OverlapQuestion
+ * @typedef {Object} OverlapRequest
  * @property {EventSet[]} sets
  * @property {typeof SCOPES[0]} scope
  * @property {EventSet} hidden  what should hide ..
@@ -68,9 +68,9 @@ function usualLayers(offered, preset, times) {
  * @param {{tree: import('./layers.js').Layer[], preset: Object, times: Map<string, number>}} known  times: of the
  *   layers that have events
  * @param {number} granularity
- * @returns {OverlapQuestion|null}  null when there is nothing to set against each other
+ * @returns {OverlapRequest|null}  null when there is nothing to set against each other
  */
-export function overlapQuestion(place, { tree, preset, times }, granularity) {
+export function overlapRequest(place, { tree, preset, times }, granularity) {
     const offered = offeredLayers(tree, preset, times);
     const chosen =
         place.layers === undefined
@@ -100,7 +100,7 @@ export function overlapQuestion(place, { tree, preset, times }, granularity) {
         own.length > 0
             ? { set: sets.map(({ name, expression }) => `${name}:${expression}`) }
             : { layers: sets.map(({ name }) => name) };
-    const { preset: asked, filters, filter, from, to } = questionOf(place);
+    const { preset: asked, filters, filter, from, to } = parametersOf(place);
     return {
         sets,
         scope,
