@@ -92,7 +92,7 @@ async function valuesFilter(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     await page.goto(`${daemon.base}/?page=overlap&trace=${trace.id}&layers=compute,reader_posix_lustre`);
     await page
-        .getByRole('table', { name: 'Longest exposed intervals' })
+        .getByRole('table', { name: 'Longest intervals not overlapped' })
         .getByRole('link', { name: 'pread' })
         .first()
         .click();

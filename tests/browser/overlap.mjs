@@ -118,7 +118,7 @@ async function longestAreShown(page, daemon) {
     const wanted = await daemon.get(
         `traces/${trace.id}/overlap/intervals?preset=dlio&layers=compute,reader&where=${encodeURIComponent('reader and not compute')}&longest=10&events=3`,
     );
-    const rows = page.getByRole('table', { name: 'Longest exposed intervals' }).locator('tbody tr');
+    const rows = page.getByRole('table', { name: 'Longest intervals not overlapped' }).locator('tbody tr');
     await rows.first().waitFor();
     assert.deepEqual(
         await rows.evaluateAll((all) => all.map((row) => Number(row.querySelector('data').value))),
@@ -147,5 +147,5 @@ export const tests = [
     { name: 'overlap: sets are chosen, written and removed', body: setsAreChosen },
     { name: 'overlap: combinations are saved', body: combinationsAreSaved },
     { name: 'overlap: the legend hides parts', body: partsAreHidden },
-    { name: 'overlap: the longest exposed intervals lead to their place', body: longestAreShown },
+    { name: 'overlap: the longest intervals that are not overlapped lead to their place', body: longestAreShown },
 ];

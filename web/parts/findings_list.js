@@ -156,7 +156,7 @@ function columnOf(name, index, { units, data }) {
 }
 
 const OPEN = {
-    report: 'Open the report',
+    report: 'Open the trace quality',
     query: 'Open as a query',
     overlap: 'Open the causes',
     sets: 'Open as overlap',

@@ -1,4 +1,4 @@
-/* overlap_cards.js - one set behind another: by rank, over time, as lanes, and where it was exposed for longest. */
+/* overlap_cards.js - one set behind another: by rank, over time, as lanes, and where it was longest not overlapped. */
 
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
@@ -49,7 +49,7 @@ function partsOf({ hidden, behind }, place) {
     };
 }
 
-/** Exposed and hidden time of each unit, the most exposed first. */
+/** Time of each unit that is not overlapped, and that is; those with the most of the former first. */
 export function unitsCard() {
     const card = chartCard({ name: 'units', title: 'By rank', kind: bars });
     function update({ trace, place, request, answer, path }) {
@@ -102,7 +102,7 @@ function quantiles(values) {
     return `median ${at(0.5)}, middle half ${at(0.25)} to ${at(0.75)}, least ${at(0)}, most ${at(1)}`;
 }
 
-/** Exposed and hidden time over the job. */
+/** Time that is not overlapped, and that is, over the job. */
 export function hidingSeries() {
     const card = chartCard({ name: 'hiding', title: 'Over time', kind: lines });
     function update({ trace, place, request, answer, path, granularity }) {
@@ -224,8 +224,8 @@ export function longestCard() {
         box = h('div', {});
     const element = h(
         'section',
-        { class: 'card', 'aria-label': 'Longest exposed' },
-        h('header', { class: 'card-head' }, h('h2', {}, 'Longest exposed'), note, tools),
+        { class: 'card', 'aria-label': 'Longest not overlapped' },
+        h('header', { class: 'card-head' }, h('h2', {}, 'Longest not overlapped'), note, tools),
         box,
     );
     const looking = asking(box);
@@ -240,7 +240,7 @@ export function longestCard() {
         const path = `traces/${trace.id}/overlap/intervals`,
             parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
         fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
-        fill(tools, copyMenu(path, parameters, `${trace.name}-longest-exposed`));
+        fill(tools, copyMenu(path, parameters, `${trace.name}-longest-not-overlapped`));
         looking.ask({
             request: parameters,
             what: 'Looking for the longest intervals',
@@ -255,7 +255,7 @@ export function longestCard() {
         const rows = recordsOf(answer),
             hosts = new Set(rows.map((row) => row.host_name)).size;
         if (rows.length === 0) {
-            fill(box, empty('Never exposed', h('p', {}, 'Nothing of this set was outside the other one.')));
+            fill(box, empty('Always overlapped', h('p', {}, 'Nothing of this set was outside the other one.')));
             return;
         }
         const columns = [
@@ -297,7 +297,10 @@ export function longestCard() {
         ];
         fill(
             box,
-            scrolling('Longest exposed intervals', table({ columns, rows, caption: 'Longest exposed intervals' })),
+            scrolling(
+                'Longest intervals not overlapped',
+                table({ columns, rows, caption: 'Longest intervals not overlapped' }),
+            ),
         );
     }
     return { element, update, close: looking.close };

@@ -10,18 +10,33 @@ const SPAN = 60; /* s for the bins of a query, which the control bar's range wou
 
 /** @type {[what: string, where: string, page: string, change: Object<string, string>][]} */
 const TABLES = [
-    ['Summary and layer breakdown with overlap', 'Overview, compatible', 'overview', { semantics: 'compatible' }],
+    [
+        'Summary and layer breakdown with overlap',
+        'Overview, counting as DFAnalyzer',
+        'overview',
+        { semantics: 'compatible' },
+    ],
     ['I/O time over time', 'Overview', 'overview', { metric: 'time', semantics: '' }],
     ['Bandwidth over time', 'Overview, lines', 'overview', { metric: 'bw_busy', semantics: '' }],
-    ['Unoverlapped I/O and compute', 'Overlap', 'overlap', {}],
-    ['Views by time, process or file, with scores', 'Flat view, compatible', 'flat', { semantics: 'compatible' }],
-    ['Slope plot', 'Layer, compatible', 'layer', { semantics: 'compatible' }],
-    ['Box plots over processes, heat map of processes and time', 'Layer', 'layer', { semantics: '' }],
-    ['Histograms of transfer sizes and durations', 'Layer, over calls', 'layer', { semantics: '', calls: 'duration' }],
-    ['Table of files', 'Layer, by file', 'layer', { semantics: '', by: 'file_name' }],
+    ['Unoverlapped I/O and compute', 'I/O vs compute', 'overlap', {}],
+    [
+        'Views by time, process or file, with scores',
+        'Table, counting as DFAnalyzer',
+        'flat',
+        { semantics: 'compatible' },
+    ],
+    ['Slope plot', 'Breakdown, counting as DFAnalyzer', 'layer', { semantics: 'compatible' }],
+    ['Box plots over processes, heat map of processes and time', 'Breakdown', 'layer', { semantics: '' }],
+    [
+        'Histograms of transfer sizes and durations',
+        'Breakdown, over calls',
+        'layer',
+        { semantics: '', calls: 'duration' },
+    ],
+    ['Table of files', 'Breakdown, by file', 'layer', { semantics: '', by: 'file_name' }],
     ['Trace viewer', 'Timeline', 'timeline', {}],
     ['Flame graph', 'Flame graph', 'flame', {}],
-    ['Lines that were lost', 'Report', 'report', {}],
+    ['Lines that were lost', 'Trace quality', 'report', {}],
 ];
 const QUERIES = [
     ['Report by function: time, count, mean, deviation', 'Statistics by function'],
