@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Daemon, given } from './daemon.mjs';
-import { expressionIn, parametersOf } from './harness.mjs';
+import { expressionIn, parametersOf, settled } from './harness.mjs';
 
 const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
 const card = (page, name) => page.locator(`section.card[aria-label="${name}"]`);
@@ -149,6 +149,25 @@ async function namesAreDistinguished(page, daemon) {
         ends.filter(({ whole }) => !whole),
         [],
         'ends of names are whole',
+    );
+    await page.goto(at(daemon, { page: 'query', trace: trace.id }));
+    await settled(page);
+    const functions = await page.locator('.grid .row-name').evaluateAll((all) =>
+        all.map((name) => {
+            const cut = name.scrollWidth > name.clientWidth + 1,
+                end = name.lastElementChild?.getBoundingClientRect(),
+                { right } = name.closest('th, td').getBoundingClientRect();
+            return {
+                words: name.textContent,
+                seen: end ? end.left + Math.min(end.width, 60) <= right : !cut,
+            };
+        }),
+    );
+    assert.ok(functions.length > 20, `${functions.length} functions`);
+    assert.deepEqual(
+        functions.filter(({ seen }) => !seen),
+        [],
+        'ends of functions are in sight',
     );
 }
 

@@ -160,8 +160,15 @@ function words(found) {
     );
 }
 
-/** Of a long path the end, which tells most, is not cut. */
+const LONG_PATH = 40,
+    LONG_NAME = 16,
+    ENDING = 6; /* characters at most, of a file name's extension */
+
+/** Of a long path, or of a long name of a class's function, the end, which tells most, is not cut. */
 export function ended(words) {
-    const cut = words.length > 40 ? words.lastIndexOf('/') : -1;
+    const slash = words.lastIndexOf('/'),
+        dot = words.lastIndexOf('.');
+    const named = slash < 0 && words.length > LONG_NAME && words.length - dot > ENDING;
+    const cut = words.length > LONG_PATH && slash >= 0 ? slash : named ? dot : -1;
     return cut < 0 ? words : [h('span', { class: 'path-dir' }, words.slice(0, cut)), h('span', {}, words.slice(cut))];
 }
