@@ -58,6 +58,15 @@ def test_roles(scene):
     assert settings[0] == 200 and "secret" not in str(settings[2]).replace("secrets", "")
 
 
+def test_admins_see_whose_tokens_there_are(scene):
+    server = guarded(scene)
+    assert "admin" in server.problem("/api/v1/tokens", 403, headers=bearer("ed"))["detail"]
+    server.problem("/api/v1/tokens", 401)
+    assert server.ask("/api/v1/tokens", headers=bearer("ada"))[2] == {
+        "tokens": [{"name": "vera", "role": "viewer"}, {"name": "ed", "role": "editor"}, {"name": "ada", "role": "admin"}]}
+    assert scene.shared.get("/api/v1/tokens") == {"tokens": []}
+
+
 def test_a_session_cookie_signs_in(scene):
     server = guarded(scene)
     assert server.ask("/api/v1/session")[2] == {"sign_in_needed": True, "name": None, "role": None}

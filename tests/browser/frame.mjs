@@ -85,7 +85,7 @@ async function lostConnectionHeals(page) {
 }
 
 async function signInIsAskedFor(page) {
-    const daemon = await Daemon.start({ token: 'a token for the browser test' });
+    const daemon = await Daemon.start({ token: 'a token for the browser test', role: 'admin' });
     try {
         await page.goto(daemon.base);
         const token = page.getByLabel('Access token');
@@ -102,6 +102,10 @@ async function signInIsAskedFor(page) {
             /^curl -H "Authorization: Bearer \$STRATA_TOKEN" -X POST/,
             'what is copied says how to pass a token',
         );
+        await page.locator('nav.pages').getByRole('link', { name: 'Jobs' }).click();
+        const tokens = page.getByRole('table', { name: 'Tokens' }).locator('tbody tr');
+        await tokens.first().waitFor();
+        assert.deepEqual(await tokens.allInnerTexts(), ['tester\tadmin']);
     } finally {
         await page.close();
         await daemon.stop();

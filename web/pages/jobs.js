@@ -1,4 +1,5 @@
-/* jobs.js - what the server is doing for everybody: ingests and long requests, and for admins its settings. */
+/* jobs.js - what the server is doing for everybody: ingests and long requests, and for admins its settings and
+ * whose tokens there are. */
 
 import { ended, get, send, session } from '../api.js';
 import { fill, h } from '../dom.js';
@@ -38,11 +39,12 @@ const STATES = { queued: 'waiting', running: 'running', done: 'done', failed: 'f
 /** @param {HTMLElement} host */
 export function open(host) {
     const jobs = h('section', { class: 'card', 'aria-label': 'Jobs' }),
-        settings = h('section', { class: 'card', 'aria-label': 'Settings', hidden: true });
+        settings = h('section', { class: 'card', 'aria-label': 'Settings', hidden: true }),
+        tokens = h('section', { class: 'card', 'aria-label': 'Tokens', hidden: true });
     let closed = false,
         timer = 0,
         role = /** @type {string|null} */ (null);
-    fill(host, h('header', { class: 'page-head' }, h('h1', {}, 'Jobs')), jobs, settings);
+    fill(host, h('header', { class: 'page-head' }, h('h1', {}, 'Jobs')), jobs, tokens, settings);
     fill(jobs, waiting({ what: 'Reading the jobs', height: 240 }));
     begin();
 
@@ -52,7 +54,9 @@ export function open(host) {
             () => 'viewer',
         );
         await look();
-        if (role === 'admin' && !closed) showSettings();
+        if (role !== 'admin' || closed) return;
+        showSettings();
+        showTokens();
     }
 
     async function look() {
@@ -111,6 +115,31 @@ export function open(host) {
             look();
         };
         return h('button', { class: 'button small', id: `cancel-${job.id}`, onclick: cancel }, 'Cancel');
+    }
+
+    /** Without a tokens file there are none, and nothing to say. */
+    async function showTokens() {
+        try {
+            const { tokens: rows } = await get('tokens');
+            tokens.hidden = closed || rows.length === 0;
+            const columns = [
+                { key: 'name', label: 'Name', class: 'head' },
+                { key: 'role', label: 'Role' },
+            ];
+            fill(
+                tokens,
+                h(
+                    'header',
+                    { class: 'card-head' },
+                    h('h2', {}, 'Tokens'),
+                    h('small', {}, 'in force; a token itself is kept nowhere'),
+                ),
+                scrolling('Tokens', table({ caption: 'Tokens', rows, columns })),
+            );
+        } catch (problem) {
+            tokens.hidden = false;
+            fill(tokens, failure(problem, showTokens));
+        }
     }
 
     async function showSettings() {

@@ -123,6 +123,19 @@ bool sta_access_has_tokens(const struct sta_access *access)
     return access->file != NULL;
 }
 
+struct sta_identity *sta_access_list(struct sta_access *access, size_t *count)
+{
+    uv_mutex_lock(&access->lock);
+    struct sta_identity *list = sta_alloc_array(access->tokens.count + 1, sizeof *list);
+    for (*count = 0; *count < access->tokens.count; (*count)++) {
+        const struct sta_access_token *token = &access->tokens.items[*count];
+        list[*count].role = token->role;
+        snprintf(list[*count].name, sizeof list->name, "%s", token->name);
+    }
+    uv_mutex_unlock(&access->lock);
+    return list;
+}
+
 bool sta_access_serves(const struct sta_access *access, const struct sta_client *client)
 {
     return access->file != NULL || access->anyone || client->owner == STA_OWNER_SELF;

@@ -65,6 +65,24 @@ int sta_api_settings(struct sta_call *call, struct sta_response *response, struc
     return STA_OK;
 }
 
+int sta_api_tokens(struct sta_call *call, struct sta_response *response, struct sta_error *err)
+{
+    struct sta_buffer *out = &response->body;
+    size_t count;
+    struct sta_identity *list = sta_access_list(call->server->access, &count);
+    (void)err;
+    sta_put_text(out, "{\"tokens\":[");
+    for (size_t i = 0; i < count; i++) {
+        sta_put_text(out, i ? ",\n{" : "\n{");
+        sta_put_member_text(out, "name", list[i].name);
+        sta_put_member_text(out, "role", sta_role_name(list[i].role));
+        sta_put_char(out, '}');
+    }
+    sta_put_text(out, "]}");
+    free(list);
+    return STA_OK;
+}
+
 void sta_api_openapi(struct sta_call *call)
 {
     sta_exchange_response(call->exchange, sta_representation_choose(call->server->openapi, call->exchange));

@@ -72,6 +72,7 @@ int sta_api_health(struct sta_call *, struct sta_response *, struct sta_error *)
 int sta_api_metrics(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_version(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_settings(struct sta_call *, struct sta_response *, struct sta_error *);
+int sta_api_tokens(struct sta_call *, struct sta_response *, struct sta_error *);
 void sta_api_openapi(struct sta_call *);
 int sta_api_session(struct sta_call *, struct sta_response *, struct sta_error *);
 int sta_api_session_create(struct sta_call *, struct sta_response *, struct sta_error *);
