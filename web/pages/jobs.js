@@ -36,6 +36,26 @@ function kindWords(kind) {
 
 const STATES = { queued: 'waiting', running: 'running', done: 'done', failed: 'failed', cancelled: 'cancelled' };
 
+const SETTINGS = {
+    path: 'settings',
+    title: 'Settings',
+    note: 'in force; secrets left out',
+    columns: [
+        { key: 'name', label: 'Setting', class: 'head' },
+        { key: 'value', label: 'Value', class: 'wide', cell: ({ value }) => h('code', {}, value || '\u2013') },
+        { key: 'help', label: 'What it is', class: 'prose' },
+    ],
+};
+const TOKENS = {
+    path: 'tokens',
+    title: 'Tokens',
+    note: 'in force; a token itself is kept nowhere',
+    columns: [
+        { key: 'name', label: 'Name', class: 'head' },
+        { key: 'role', label: 'Role' },
+    ],
+};
+
 /** @param {HTMLElement} host */
 export function open(host) {
     const jobs = h('section', { class: 'card', 'aria-label': 'Jobs' }),
@@ -55,8 +75,8 @@ export function open(host) {
         );
         await look();
         if (role !== 'admin' || closed) return;
-        showSettings();
-        showTokens();
+        showTable(tokens, TOKENS);
+        showTable(settings, SETTINGS);
     }
 
     async function look() {
@@ -117,53 +137,22 @@ export function open(host) {
         return h('button', { class: 'button small', id: `cancel-${job.id}`, onclick: cancel }, 'Cancel');
     }
 
-    /** Without a tokens file there are none, and nothing to say. */
-    async function showTokens() {
+    /** A table that admins may see; without rows there is nothing to say. */
+    async function showTable(box, { path, title, note, columns }) {
         try {
-            const { tokens: rows } = await get('tokens');
-            tokens.hidden = closed || rows.length === 0;
-            const columns = [
-                { key: 'name', label: 'Name', class: 'head' },
-                { key: 'role', label: 'Role' },
-            ];
+            const rows = (await get(path))[path];
+            box.hidden = closed || rows.length === 0;
             fill(
-                tokens,
-                h(
-                    'header',
-                    { class: 'card-head' },
-                    h('h2', {}, 'Tokens'),
-                    h('small', {}, 'in force; a token itself is kept nowhere'),
-                ),
-                scrolling('Tokens', table({ caption: 'Tokens', rows, columns })),
+                box,
+                h('header', { class: 'card-head' }, h('h2', {}, title), h('small', {}, note)),
+                scrolling(title, table({ caption: title, rows, columns, class: 'cards' })),
             );
         } catch (problem) {
-            tokens.hidden = false;
-            fill(tokens, failure(problem, showTokens));
-        }
-    }
-
-    async function showSettings() {
-        try {
-            const { settings: rows } = await get('settings');
-            settings.hidden = closed;
-            const columns = [
-                { key: 'name', label: 'Setting', class: 'head' },
-                { key: 'value', label: 'Value', class: 'wide', cell: ({ value }) => h('code', {}, value || '\u2013') },
-                { key: 'help', label: 'What it is', class: 'prose' },
-            ];
+            box.hidden = false;
             fill(
-                settings,
-                h(
-                    'header',
-                    { class: 'card-head' },
-                    h('h2', {}, 'Settings'),
-                    h('small', {}, 'in force; secrets left out'),
-                ),
-                scrolling('Settings', table({ caption: 'Settings', rows, columns, class: 'cards' })),
+                box,
+                failure(problem, () => showTable(box, { path, title, note, columns })),
             );
-        } catch (problem) {
-            settings.hidden = false;
-            fill(settings, failure(problem, showSettings));
         }
     }
 
