@@ -228,7 +228,7 @@ async function boxesAndHeatAreDrawn(page, daemon) {
     await openLayer(page, daemon);
     const box = page.locator('.card', { has: page.getByRole('heading', { name: 'Over processes' }) });
     const spread = box.getByRole('group', { name: 'Spread' });
-    assert.equal(await spread.locator('[aria-pressed="true"]').innerText(), 'Bars', 'a few processes, one by one');
+    assert.equal(await spread.locator('[aria-pressed="true"]').innerText(), 'Bars', 'one by one, the most first');
     await spread.getByRole('button', { name: 'Boxes' }).click();
     await settled(page);
     await box.locator('.chart-canvas').hover({ position: { x: 120, y: 80 } });

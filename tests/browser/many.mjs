@@ -52,6 +52,11 @@ async function heatHasAll(page) {
         await heat.locator('small').first().innerText(),
         new RegExp(`^all ${grouped} processes, \\d+ in a row`),
     );
+    const spread = card(page, 'Over processes');
+    await spread.locator('canvas').waitFor();
+    assert.equal(await spread.locator('.chart-note').innerText(), `${grouped} processes`);
+    assert.equal(await spread.locator('[aria-label="Spread"] [aria-pressed="true"]').innerText(), 'Bars');
+    assert.ok((await spread.boundingBox()).height < 500, 'a curve, not a bar for each');
     await heat.locator('table a').first().click();
     assert.match((await parametersOf(page)).filter, /pid in \[\d+(, \d+)+\]/);
 }

@@ -21,7 +21,7 @@ const MEASURES = [
     { key: 'size', label: 'Bytes', unit: 'B' },
 ];
 const MOST = 10000,
-    MOST_BARS = 64;
+    MOST_NAMED = 64; /* of more the bars stand upright, as a curve */
 
 /**
  * @typedef {Object} LayerView  what the cards of a layer's page are drawn from
@@ -68,7 +68,7 @@ export function distributionCard() {
             columns: [...keys, ...present.map((kind) => columnOf(kind, measure.key))].join(','),
             limit: MOST,
         };
-        const each = place.spread ? place.spread === 'bars' : trace.processes <= MOST_BARS,
+        const each = place.spread !== 'boxes',
             axis = place.axis ?? (present.length > 1 ? 'log' : 'linear');
         const of = compatible ? 'threads' : 'processes';
         card.update({
@@ -105,7 +105,7 @@ export function distributionCard() {
                     ),
             ],
             drawnOf: [each, axis, layer.name, layer.color, measure.key],
-            note: (answer) => noteOf(answer, each, of),
+            note: (answer) => noteOf(answer, of),
             draw: (answer) => {
                 const rows = recordsOf(answer),
                     common = { unit: measure.unit, label: `${measure.label} of ${layer.name} over ${of}` };
@@ -114,7 +114,7 @@ export function distributionCard() {
                     return {
                         ...common,
                         ...barsOf(rows, columnOf(layer.name, measure.key), layer, compatible),
-                        lying: true,
+                        lying: rows.length <= MOST_NAMED,
                         head: of,
                     };
                 return {
@@ -133,10 +133,10 @@ export function distributionCard() {
     return { element: card.element, update, close: card.close };
 }
 
-function noteOf({ row_count: count, data }, each, of) {
-    if (data.length < count) return `the first ${grouped(data.length)} of ${grouped(count)} ${of}`;
-    if (each && count > MOST_BARS) return `the ${MOST_BARS} with the most of ${grouped(count)} ${of}`;
-    return `${grouped(count)} ${of}`;
+function noteOf({ row_count: count, data }, of) {
+    return data.length < count
+        ? `the first ${grouped(data.length)} of ${grouped(count)} ${of}`
+        : `${grouped(count)} ${of}`;
 }
 
 /** Data calls that are all reads, or all writes, are told by those. */
@@ -151,10 +151,7 @@ function boxOf(name, values, layer) {
 }
 
 function barsOf(rows, column, layer, compatible) {
-    const most = rows
-        .filter((row) => row[column] !== null)
-        .sort((a, b) => b[column] - a[column])
-        .slice(0, MOST_BARS);
+    const most = rows.filter((row) => row[column] !== null).sort((a, b) => b[column] - a[column]);
     const hosts = new Set(rows.map((row) => row.host_name)).size;
     return {
         names: most.map((row) =>
