@@ -175,3 +175,28 @@ def measure_stream(table, data, scratch):
     table.add(f"all {rows:,} events as ndjson, {len(columns)} columns", seconds(taken), "", f"{rows / taken / 1e6:.2f} M rows/s, {size / taken / 1e6:.0f} MB/s")
     table.add("/healthz meanwhile", watch.text(), "", "", "", "<= 50 ms")
     table.add("memory at most", mebibytes(peak), "setting memory", MEMORY)
+
+
+def all_rows(daemon, path):
+    """seconds until the last byte; the response is not kept"""
+    connection = http.client.HTTPConnection(daemon.base.removeprefix("http://"), timeout=300)
+    start, piece = time.perf_counter(), bytearray(1 << 20)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    if answer.status != 200:
+        raise RuntimeError(f"{path}: {answer.status} {answer.read()[:200]!r}")
+    while answer.readinto(piece):
+        pass
+    connection.close()
+    return time.perf_counter() - start
+
+
+def measure_formats(table, data, scratch):
+    """all events, 8 columns, as Arrow beside CSV"""
+    trace = data.four_files()
+    columns = ["time_start", "time", "cat", "func_name", "pid", "tid", "file_name", "size"]
+    with Daemon(scratch / "store", [trace.path]) as daemon:
+        path = f"/api/v1/traces/{daemon.ingest(trace.path)['id']}/events?" + urllib.parse.urlencode([("columns", c) for c in columns])
+        pairs = [[all_rows(daemon, f"{path}&format={name}") for name in ("arrow", "csv")] for _ in range(6)][1:]  # the first decodes
+    arrow, csv = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
+    table.add(f"all {trace.totals['events']:,} events as Arrow, {len(columns)} columns", seconds(arrow), "as CSV", seconds(csv), f"{csv / arrow:.1f} x faster", ">= 5 x")
