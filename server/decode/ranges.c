@@ -13,7 +13,7 @@
 #include "decode/files_private.h"
 #include "decode/source.h"
 
-#define LOOKED_BYTES (64u << 10)   /* read at once to find the end of a line */
+#define LOOKED_BYTES (64u << 10)   /* read at once to find the end of a line, or a member */
 #define MOST_LOOKED (1u << 20)     /* where a line is longer the file is not cut */
 #define COUNTED_BYTES (128u << 10) /* read at once, or inflated, to count lines */
 #define NOWHERE UINT64_MAX         /* no member was found */
@@ -102,25 +102,36 @@ static bool is_member(int fd, uint64_t at, uint64_t size, char *bytes, const _At
     return state == STA_BYTES_OK;
 }
 
+/* Where the text has the first bytes of a member; NULL: nowhere. */
+static const char *find_magic(const char *at, const char *end)
+{
+    while (end - at > 2 && (at = memchr(at, 0x1f, (size_t)(end - at - 2))) != NULL) {
+        if (at[1] == '\x8b' && at[2] == 8)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
 /* The first member that begins in [from, to); NOWHERE: none does.  @bytes: to work with */
 static uint64_t find_member(int fd, uint64_t from, uint64_t to, uint64_t size, char *bytes,
                             const _Atomic bool *cancel)
 {
-    static const char magic[] = "\x1f\x8b\x08";
-    char looked[4096];
-    while (from < to && (cancel == NULL || !atomic_load(cancel))) {
+    char looked[LOOKED_BYTES];
+    while (from < to) {
         const ssize_t n = read_at(fd, looked, STA_MIN(sizeof looked, size - from), from);
-        const char *found = n > 3 ? memmem(looked, (size_t)n, magic, 3) : NULL;
         if (n <= 3)
             return NOWHERE;
-        if (found == NULL) {
-            from += (uint64_t)n - 2;
-            continue;
+        for (const char *at = looked; (at = find_magic(at, looked + n)) != NULL; at++) {
+            const uint64_t begin = from + (uint64_t)(at - looked);
+            if (begin >= to || (cancel != NULL && atomic_load(cancel)))
+                return NOWHERE;
+            if (is_member(fd, begin, size, bytes, cancel))
+                return begin;
         }
-        from += (uint64_t)(found - looked);
-        if (from < to && is_member(fd, from, size, bytes, cancel))
-            return from;
-        from++;
+        from += (uint64_t)n - 2;
+        if (cancel != NULL && atomic_load(cancel))
+            return NOWHERE;
     }
     return NOWHERE;
 }
