@@ -53,9 +53,26 @@ export async function runTests({ browser, daemon, words }, tests) {
     return failed;
 }
 
+const ofAll = ['evaluateAll', 'allInnerTexts', 'allTextContents'];
+
+/** Reads of all elements wait for the first one, as reads of one element do; what may be empty is counted. */
+function readsWait(page) {
+    const locators = Object.getPrototypeOf(page.locator('html'));
+    if (Object.hasOwn(locators, 'waits')) return;
+    locators.waits = true;
+    for (const read of ofAll) {
+        const atOnce = locators[read];
+        locators[read] = async function (...given) {
+            await this.first().waitFor({ state: 'attached' });
+            return atOnce.apply(this, given);
+        };
+    }
+}
+
 async function runTest(browser, daemon, { name, body, expected }) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true });
     const page = await context.newPage();
+    readsWait(page);
     const complaints = [];
     /* for what never comes: how fast a machine is decides nothing */
     page.setDefaultTimeout(Number(process.env.STRATA_PATIENCE_MS ?? 60000));
