@@ -48,7 +48,7 @@ const PAGES = [
 /* Names of pages as they are read, for whoever types an address: `?page=breakdown`. */
 const ALIASES = { breakdown: 'layer', table: 'flat', 'io-vs-compute': 'overlap', quality: 'report' };
 
-const host = h('main', { id: 'main', tabindex: -1 });
+const host = h('main', { id: 'main', tabindex: -1, 'aria-busy': 'true' }); /* until the page stands */
 const who = h('span', { class: 'who' });
 const nav = h('nav', { class: 'pages', 'aria-label': 'Pages' });
 const banner = h('div', { class: 'banner', role: 'alert', hidden: true });
@@ -81,8 +81,10 @@ async function render(place) {
     current?.view?.close();
     current = { identity, view: null };
     const mine = current;
+    host.setAttribute('aria-busy', 'true');
     const module = await page.load().catch(() => null);
     if (mine !== current) return;
+    host.removeAttribute('aria-busy');
     if (!module) {
         fill(
             host,
@@ -135,6 +137,7 @@ async function signIn() {
     fill(nav);
     fill(who);
     const { open } = await import('./pages/signin.js');
+    host.removeAttribute('aria-busy');
     open(host, () => {
         signingIn = false;
         begin();

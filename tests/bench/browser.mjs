@@ -55,7 +55,7 @@ function watching([quiet, limit]) {
                 for (const [element, when] of changed)
                     if (element.getBoundingClientRect().top < innerHeight) last = Math.max(last, when);
                 changed = new Map();
-                const waits = document.querySelector('main .outdated, main .skeleton');
+                const waits = document.querySelector('main[aria-busy="true"], main .outdated, main .skeleton');
                 const now = performance.now();
                 if ((!waits && last > start && now - last > quiet) || now - start > limit) {
                     tasks.disconnect();

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { slowerRun } from './compare.mjs';
+import { idle } from './harness.mjs';
 import { PAGES } from './pictures.mjs';
 import { sampleTrace } from './tasks.mjs';
 
@@ -24,7 +25,7 @@ async function nobodyIsKeptOut(page, daemon) {
         for (const { name, address, ready } of PAGES) {
             await page.goto(daemon.base + address(...traces));
             await page.locator(ready).first().waitFor();
-            await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+            await idle(page);
             await page.evaluate(source); /* not as a script element, which the site's own policy forbids */
             const { violations } = await page.evaluate(() =>
                 window.axe.run(document, { resultTypes: ['violations'] }),
@@ -63,7 +64,7 @@ async function rounds(page, daemon, trace, count) {
         for (const key of KEYS) {
             await page.keyboard.press('g');
             await page.keyboard.press(key);
-            await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+            await idle(page);
         }
     }
 }
@@ -112,7 +113,7 @@ async function oldAnswersAreNotDrawn(page, daemon) {
         );
         await page.goto(`${daemon.base}/?page=${name}&trace=${trace.id}&layer=reader_posix_lustre`);
         await page.locator(box).first().waitFor();
-        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        await idle(page);
         await page
             .locator(box)
             .first()
@@ -133,7 +134,7 @@ async function oldAnswersAreNotDrawn(page, daemon) {
             `${name}: nothing is asked that follows from it: ${asked}`,
         );
         answer();
-        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        await idle(page);
         assert.equal(await page.locator('[data-old]').count(), 0, `${name}: the new answer is`);
         await page.unrouteAll();
     }
@@ -152,7 +153,7 @@ async function goTo(page, key) {
     await page.keyboard.press(key);
     await page.waitForFunction((wanted) => new URLSearchParams(location.search).get('page') === wanted, name);
     await page.locator(`main ${ready}`).first().waitFor();
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
 }
 
 /** Whoever goes back and forth between pages of a trace waits for no answer: the browser keeps what it was told. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { given } from './daemon.mjs';
-import { parametersOf } from './harness.mjs';
+import { idle, parametersOf } from './harness.mjs';
 import { gridRows } from './layer.mjs';
 
 const FACTOR = 1.5;
@@ -33,7 +33,7 @@ async function openCompare(page, daemon, more = {}) {
         `${daemon.base}/?${new URLSearchParams({ page: 'compare', traces: `${baseline.id},${other.id}`, ...more })}`,
     );
     await page.locator('.grid tbody tr').first().waitFor();
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
     return { baseline, other };
 }
 

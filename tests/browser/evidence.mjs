@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { given } from './daemon.mjs';
-import { parametersOf } from './harness.mjs';
+import { idle, parametersOf } from './harness.mjs';
 
 const TRACES = ['unet3d-v100', 'unet3d-plain-dialect', 'two-hosts', 'edge'];
 
@@ -18,7 +18,6 @@ const BESIDE = {
     lost_lines: ['l_pieces'],
 };
 
-const ready = (page) => page.waitForFunction(() => !document.querySelector('.skeleton, .outdated'));
 const whole = (words) => Number(words.replaceAll(/\D/g, ''));
 const valuesIn = (place) =>
     place.locator('data').evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
@@ -399,7 +398,7 @@ async function everyLinkShowsItsFigures(page, daemon) {
                 const place = new URLSearchParams(address);
                 await page.goto(`${daemon.base}/${address}`);
                 await page.locator('main .card:visible, main .empty:visible, main .notice:visible').first().waitFor();
-                await ready(page);
+                await idle(page);
                 if (place.get('page') === 'whatif') {
                     await simulated(page, place, finding);
                     continue;
@@ -418,7 +417,7 @@ async function everyLinkShowsItsFigures(page, daemon) {
 
 /** The excess of first steps, of which a page of rows holds only some ranks. */
 export async function comparedOnSteps(page, findings, rule) {
-    await ready(page);
+    await idle(page);
     return compare(
         page,
         findings.find((one) => one.rule === rule),

@@ -115,10 +115,16 @@ export function tableNumbers(table) {
     );
 }
 
+/** Waits until the page of the address is there, and nothing on it waits for a response. */
+export function idle(page) {
+    return page.waitForFunction(() => !document.querySelector('.outdated, [aria-busy="true"]'));
+}
+
 /** Waits until a page of rows and every card beside it stands. */
 export async function settled(page) {
+    await idle(page);
     await page.locator('.grid tbody tr').first().waitFor();
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
 }
 
 /** The figure of a tile: its full number. */

@@ -2,6 +2,7 @@
  * they are text, nothing of them runs, and no page grows wider than the window. */
 
 import assert from 'node:assert/strict';
+import { idle } from './harness.mjs';
 
 const NAMES = [
     '<img src=x onerror="window.taken=1">',
@@ -103,7 +104,7 @@ async function namesAreTextEverywhere(page, daemon) {
                     .first()
                     .waitFor()
                     .catch((error) => assert.fail(`${where}, preset ${preset}, ${width}: ${error}`));
-                await page.waitForFunction(() => !document.querySelector('.skeleton, .outdated'));
+                await idle(page);
                 const { taken, over, strange } = await page.evaluate(() => ({
                     taken: window.taken,
                     over: document.documentElement.scrollWidth - innerWidth,

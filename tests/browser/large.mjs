@@ -13,7 +13,7 @@
 
 import assert from 'node:assert/strict';
 import { Daemon } from './daemon.mjs';
-import { parametersOf, settled, tableNumbers, tileNumber } from './harness.mjs';
+import { idle, parametersOf, settled, tableNumbers, tileNumber } from './harness.mjs';
 import { gridRows } from './layer.mjs';
 
 const EVENTS = Number(process.env.STRATA_LARGE_EVENTS ?? 4e6);
@@ -59,8 +59,6 @@ export function clicked(page, address, ready) {
     );
 }
 
-const whole = (page) => page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
-
 async function show(page, { name, address, ready, check }) {
     const { daemon, trace, other } = await large();
     const to = `?${new URLSearchParams(address(trace, other))}`;
@@ -68,7 +66,7 @@ async function show(page, { name, address, ready, check }) {
     await page.goto(`${daemon.base}/?page=traces`);
     await page.locator('table.cards').waitFor();
     const cold = await clicked(page, to, ready);
-    await whole(page);
+    await idle(page);
     await check(page, daemon, trace, other);
     let cached = Infinity;
     for (let round = 0; round < 4; round++) {
@@ -78,7 +76,7 @@ async function show(page, { name, address, ready, check }) {
             name === 'traces' ? '.breakdown-legend' : 'table.cards',
         );
         cached = Math.min(cached, await clicked(page, to, ready));
-        await whole(page);
+        await idle(page);
     }
     console.log(`   ${Math.round(cold)} ms cold (1000 are allowed), ${Math.round(cached)} ms cached (100)`);
 }
@@ -174,7 +172,7 @@ async function checkOverlap(page, daemon, trace) {
         .getByRole('group', { name: 'Intervals of' })
         .getByRole('button', { name: 'overlapped', exact: true })
         .click();
-    await whole(page);
+    await idle(page);
     const { row_count: count } = await daemon.get(
         `traces/${trace.id}/overlap/intervals?preset=dlio&layers=compute,${LAYER}&where=${LAYER}%20and%20compute&limit=1`,
     );

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { parametersOf, settled, tileNumber } from './harness.mjs';
+import { idle, parametersOf, settled, tileNumber } from './harness.mjs';
 
 const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
 
@@ -215,7 +215,7 @@ async function pagesArriveStill(page, daemon) {
     for (const name of ['overview', 'findings', 'layer', 'flat', 'overlap', 'query', 'report']) {
         await page.goto(at(daemon, { page: name, trace: trace.id }));
         await page.locator('main .card').first().waitFor();
-        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        await idle(page);
         const jumped = await page.evaluate(() => window.jumped);
         assert.ok(jumped < 0.1, `${name} jumps by ${jumped.toFixed(3)}`);
     }

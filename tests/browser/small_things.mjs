@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Daemon, given } from './daemon.mjs';
-import { expressionIn, parametersOf, settled } from './harness.mjs';
+import { expressionIn, idle, parametersOf, settled } from './harness.mjs';
 
 const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
 const card = (page, name) => page.locator(`section.card[aria-label="${name}"]`);
@@ -36,7 +36,7 @@ async function tooltipFollowsTheRange(page, daemon) {
     await page.mouse.move(x + width * 0.6, middle, { steps: 4 });
     await page.mouse.up();
     await page.waitForFunction(() => new URLSearchParams(location.search).has('to'));
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
     const { from, to } = await parametersOf(page);
     const inside = ([first, last]) => first >= Number(from) - 1 && last <= Number(to) + 1;
     const left = await shownBin(chart);
@@ -196,7 +196,7 @@ async function viewersSeeNoButtonsInVain(page) {
         for (const where of ['overview', 'query', 'presets', 'jobs']) {
             await page.goto(at(daemon, { page: where, trace }));
             await page.locator('main .card').first().waitFor();
-            await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+            await idle(page);
             assert.deepEqual(await offered(), [], where);
         }
     } finally {
@@ -247,7 +247,9 @@ async function presetsAreWritten(page, daemon) {
 function settledLayers(page, name) {
     return page.waitForFunction((wanted) => {
         const names = [...document.querySelectorAll('table.layers tbody tr')].map((row) => row.textContent);
-        return names.length === 1 && names[0].includes(wanted) && !document.querySelector('.outdated, .skeleton');
+        return (
+            names.length === 1 && names[0].includes(wanted) && !document.querySelector('.outdated, [aria-busy="true"]')
+        );
     }, name);
 }
 

@@ -10,7 +10,7 @@ export const whole = (page) =>
     page.waitForFunction(
         () =>
             document.querySelector('.tl-stage')?.dataset.state === 'whole' &&
-            !document.querySelector('.outdated, .skeleton'),
+            !document.querySelector('.outdated, [aria-busy="true"]'),
     );
 
 async function openTimeline(page, daemon, more = {}) {

@@ -2,6 +2,7 @@
  * address. */
 
 import assert from 'node:assert/strict';
+import { idle } from './harness.mjs';
 
 /** Counts clicks, and refuses the fourth. */
 function walker() {
@@ -73,7 +74,7 @@ async function slowestCall(page, daemon) {
     await page.goto(`${daemon.base}/?page=query&trace=${(await daemon.trace('unet3d-v100')).id}`);
     await click(page.getByRole('button', { name: /^Slowest/ }));
     await page.waitForFunction(() => new URLSearchParams(location.search).get('ask') === 'events');
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
     const slowest = page.locator('.grid tbody tr:visible').first();
     assert.match(await slowest.innerText(), /pread/, 'a call, not what is around it');
     await click(slowest.locator('a, button').first());

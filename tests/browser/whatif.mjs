@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { given, golden } from './daemon.mjs';
-import { parametersOf } from './harness.mjs';
+import { idle, parametersOf } from './harness.mjs';
 
 async function openWhatif(page, daemon, name = 'unet3d-v100', more = '') {
     const copied = name.startsWith('torch') && golden(`whatif/traces/${name}`);
@@ -12,7 +12,7 @@ async function openWhatif(page, daemon, name = 'unet3d-v100', more = '') {
         (await daemon.trace(name)) ?? (await (copied ? daemon.ingestCopy(copied) : daemon.ingest(given(name))));
     await page.goto(`${daemon.base}/?page=whatif&trace=${trace.id}${more}`);
     await page.locator('.card[aria-label="Proof"], .notice.bad').first().waitFor();
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
     return trace;
 }
 
@@ -45,7 +45,7 @@ async function slidersMakeTheScenario(page, daemon) {
     const trace = await openWhatif(page, daemon);
     await page.getByLabel('Storage takes').fill('0.5');
     await page.waitForFunction(() => new URLSearchParams(location.search).get('if_storage') === '0.5');
-    await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+    await idle(page);
     const { scenarios } = await daemon.call('POST', `traces/${trace.id}/whatif`, { scenarios: [{ storage: 0.5 }] });
     const [, ...wanted] = scenarios.data[1],
         at = [

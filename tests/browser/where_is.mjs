@@ -1,6 +1,7 @@
 /* where_is.mjs - the help leads to each table and plot that the field's notebooks have. */
 
 import assert from 'node:assert/strict';
+import { idle } from './harness.mjs';
 
 async function everyLinkLeads(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
@@ -14,7 +15,7 @@ async function everyLinkLeads(page, daemon) {
     for (const [what, href] of links) {
         await page.goto(`${daemon.base}/${href}`);
         await page.locator('.grid tbody tr, main canvas, table.layers, .breakdown-legend, .empty').first().waitFor();
-        await page.waitForFunction(() => !document.querySelector('.outdated, .skeleton'));
+        await idle(page);
         assert.equal(await page.locator('.notice.bad, .filter-problem:not(:empty)').count(), 0, what);
     }
 }

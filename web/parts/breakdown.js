@@ -18,7 +18,7 @@ import { isPresent, pathTo, swatch } from './layers.js';
  * @param {Object[]} rows  the summary's layers
  * @param {import('./layers.js').Layer[]} tree
  * @param {string|null} compute
- * @param {number} span  seconds that are asked about: events that reach beyond them would be told with all their time
+ * @param {number} span  seconds that are asked about: events that reach beyond them would count with all their time
  * @returns {{root: string, whole: number, parts: Part[], below: Part[]}|null}  null when the preset has no compute
  *   layer, or it
  *   no event, or the parts would not be parts of the span; `below`: layers whose parent beside compute has no event,

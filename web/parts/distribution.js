@@ -139,7 +139,7 @@ function noteOf({ row_count: count, data }, of) {
         : `${grouped(count)} ${of}`;
 }
 
-/** Data calls that are all reads, or all writes, are told by those. */
+/** When all data calls are reads, or all writes, `data` repeats that kind and is left out. */
 function withoutDoubles(kinds) {
     const words = kinds.map(([, values]) => JSON.stringify(values));
     return kinds.filter(([kind], at) => kind !== 'data' || words.indexOf(words[at], at + 1) < 0);

@@ -49,7 +49,7 @@ export function grid() {
     let active = 0,
         shown = '',
         frame = 0,
-        sight = 0 /* size of the scroller as the browser last told it, px: to ask costs a layout */,
+        sight = 0 /* size of the scroller as the browser last reported it, px: to ask costs a layout */,
         wide = 0,
         aside = false /* scrolled to the right; to ask costs a layout, too */,
         reading = null /* the source that a page is read of */,

@@ -6,7 +6,7 @@ import { copyMenu } from './copy.js';
 import { toggle } from './narrow.js';
 import { bar, scrolling, table } from './table.js';
 
-/** Data calls that are all reads, or all writes, are told by those. */
+/** When all data calls are reads, or all writes, `data` repeats that kind and is left out. */
 function isDouble(kind, all) {
     const same = (one) => ['count', 'time', 'size'].every((key) => one[key] === kind[key]);
     return kind.name === 'data' && all.some((one) => one !== kind && same(one));

@@ -15,30 +15,30 @@ const HIGHEST = 8e6; /* px */
 export function tallList(scroller, row, { head, moved }) {
     let count = 0,
         position = 0 /* of the first row in sight, px in the list */,
-        told = 0; /* where the bar was put */
+        placed = 0; /* where the bar was put */
 
     const inSight = () => Math.max(0, scroller.clientHeight - head());
     const height = () => Math.min(count * row, HIGHEST);
     const factor = () => Math.max(1, (count * row - inSight()) / Math.max(1, height() - inSight()));
 
     function moveTo(to) {
-        if (to === 0 && position === 0 && told === 0) return moved(); /* there already, without a layout */
+        if (to === 0 && position === 0 && placed === 0) return moved(); /* there already, without a layout */
         position = Math.max(0, Math.min(to, count * row - inSight()));
         scroller.scrollTop = position / factor();
-        told = scroller.scrollTop;
+        placed = scroller.scrollTop;
         moved();
     }
 
     function onScroll() {
         const now = scroller.scrollTop,
-            by = now - told,
+            by = now - placed,
             times = factor();
         if (times === 1) position = now;
         else if (now <= 0) position = 0;
         else if (now >= height() - inSight() - 1) position = count * row - inSight();
         else if (Math.abs(by) > scroller.clientHeight) position = now * times;
         else if (by !== 0) return moveTo(position + by);
-        told = now;
+        placed = now;
         moved();
     }
 
@@ -67,7 +67,7 @@ export function tallList(scroller, row, { head, moved }) {
          * @param {number} ahead  rows beside those in sight
          */
         window(sight, ahead) {
-            const top = told;
+            const top = placed;
             const first = Math.max(0, Math.floor(position / row) - ahead, Math.ceil((position - top) / row));
             const above = top + first * row - position,
                 room = Math.floor((height() - above) / row);

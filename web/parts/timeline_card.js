@@ -27,7 +27,7 @@ export function hoverCard() {
     };
 }
 
-/** @param {Object} told  a box in words */
+/** @param {Object} box */
 export function boxWords({ name, layer, category, start, dur, count, covered, lane }) {
     return [
         h('strong', { class: 'name' }, name),

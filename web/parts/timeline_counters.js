@@ -72,23 +72,23 @@ export function timelineCounters(trace, stage) {
         drawn = names.map((name) => {
             const { min, max } = counters.find(({ counter }) => counter === name),
                 range = `${compact(min)} to ${compact(max)}`,
-                told = h('small', {}, range);
+                caption = h('small', {}, range);
             const canvas = h('canvas', {
                 class: 'tl-counter',
                 role: 'img',
                 'aria-label': `${name}: from ${range}`,
                 onpointermove: (event) => {
-                    told.textContent = valueAt(name, event.offsetX / canvas.clientWidth) ?? range;
+                    caption.textContent = valueAt(name, event.offsetX / canvas.clientWidth) ?? range;
                 },
                 onpointerleave: () => {
-                    told.textContent = range;
+                    caption.textContent = range;
                 },
             });
-            return { name, min, max, told, canvas };
+            return { name, min, max, caption, canvas };
         });
         fill(
             lanes,
-            drawn.map(({ name, told, canvas }) =>
+            drawn.map(({ name, caption, canvas }) =>
                 h(
                     'div',
                     { class: 'tl-counter-lane', data: { counter: name } },
@@ -96,7 +96,7 @@ export function timelineCounters(trace, stage) {
                         'div',
                         { class: 'tl-counter-name', title: name },
                         h('span', {}, name),
-                        told,
+                        caption,
                         h(
                             'button',
                             {

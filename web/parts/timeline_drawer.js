@@ -229,8 +229,8 @@ export function timelineDrawer(trace) {
             load: async () => ({
                 columns,
                 data: found.map((one) => {
-                    const told = view.described(one);
-                    return columns.map((name) => told[name]);
+                    const facts = view.described(one);
+                    return columns.map((name) => facts[name]);
                 }),
                 row_count: found.length,
             }),

@@ -86,7 +86,7 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
         bareSince = 0,
         closed = false,
         names = '',
-        told = null,
+        notified = null,
         later = 0,
         wasWhole = false;
 
@@ -186,7 +186,7 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
         else if (bareSince === 0) bareSince = now;
         gutterOf(sight);
         const whole = needed.every((one) => store.has(one) || store.isRefused(one));
-        const settled = !moving && whole && told === view;
+        const settled = !moving && whole && notified === view;
         Object.assign(element.dataset, {
             shown: seen.shown,
             bare: seen.bare,
@@ -249,11 +249,13 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
     /** What is left to do once nothing moves: neighbours, the address, hatching. */
     function rest(now, waits) {
         clearTimeout(later);
-        const due = [moved + REST + 5, told === view ? 0 : moved + SETTLED, waits ? bareSince + HATCH + 5 : 0].filter(
-            (time) => time > now,
-        );
-        if (told !== view && now >= moved + SETTLED) {
-            told = view;
+        const due = [
+            moved + REST + 5,
+            notified === view ? 0 : moved + SETTLED,
+            waits ? bareSince + HATCH + 5 : 0,
+        ].filter((time) => time > now);
+        if (notified !== view && now >= moved + SETTLED) {
+            notified = view;
             onView(view);
             draw();
         }
@@ -426,11 +428,11 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
         get texts() {
             return texts;
         },
-        /** The view as the address has it: nothing to tell anybody. */
+        /** The view as the address has it: nobody is notified. */
         adopt(next) {
             view = next;
             target = null;
-            told = next;
+            notified = next;
             draw();
         },
         zoom: (factor, at, once = false) => {
