@@ -114,43 +114,45 @@ static void keep_severities(struct sta_findings_result *findings, const struct s
 }
 
 /* Where the time of the default chain went, when a rule asked for it. */
-static void put_causes(const struct sta_looks *looks, struct sta_table *table)
+static void put_causes(const struct sta_evaluation *evaluation, struct sta_table *table)
 {
-    const struct sta_attribution *stall = &looks->stall;
-    if (looks->stall_seen != STA_SEEN)
+    const struct sta_attribution *stall = &evaluation->stall;
+    if (evaluation->stall_measured != STA_MEASURED)
         return;
-    sta_table_init(table, looks->charged.list_count);
+    sta_table_init(table, evaluation->charged.list_count);
     sta_table_add(table, "cause", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "label", STA_TYPE_TEXT, NULL);
     sta_table_add(table, "time", STA_TYPE_FLOAT, "s");
-    for (uint32_t l = 0; l < looks->charged.list_count; l++) {
+    for (uint32_t l = 0; l < evaluation->charged.list_count; l++) {
         const bool cause = l < stall->cause_count;
         const char *texts[] = {cause ? stall->causes[l] : "untraced",
                                cause ? stall->chain->causes[l].label : "nothing traced"};
         for (size_t c = 0; c < STA_COUNT_OF(texts); c++)
             sta_table_set_text(table, &table->columns[c], l, texts[c], strlen(texts[c]));
-        sta_table_set_number(&table->columns[2], l, sta_run_seconds(looks->run, looks->charged.time[l]));
+        sta_table_set_number(&table->columns[2], l,
+                             sta_run_seconds(evaluation->run, evaluation->charged.time[l]));
     }
 }
 
-static int judge_all(struct sta_looks *looks, struct sta_findings_result *findings, struct sta_error *err)
+static int judge_all(struct sta_evaluation *evaluation, struct sta_findings_result *findings,
+                     struct sta_error *err)
 {
     int rc = STA_OK;
-    findings->items = sta_alloc_array(looks->asked_count + 1, sizeof *findings->items);
-    for (size_t i = 0; i < looks->asked_count && rc == STA_OK; i++) {
-        rc = sta_judge_rule(looks, looks->asked[i], i, &findings->items[findings->count++], err);
+    findings->items = sta_alloc_array(evaluation->asked_count + 1, sizeof *findings->items);
+    for (size_t i = 0; i < evaluation->asked_count && rc == STA_OK; i++) {
+        rc = sta_judge_rule(evaluation, evaluation->asked[i], i, &findings->items[findings->count++], err);
         if (rc == STA_OK)
-            rc = sta_budget_check(looks->run->budget, err);
+            rc = sta_budget_check(evaluation->run->budget, err);
     }
     if (rc == STA_OK)
-        rc = sta_sort(looks->run->budget, findings->items, findings->count, sizeof *findings->items,
+        rc = sta_sort(evaluation->run->budget, findings->items, findings->count, sizeof *findings->items,
                       compare_findings, NULL, err);
     for (size_t i = 0; i < findings->count && rc == STA_OK; i++)
         findings->counts[findings->items[i].severity]++;
-    put_causes(looks, &findings->causes);
-    findings->base_kind = looks->base_kind;
-    findings->base_time = sta_run_seconds(looks->run, looks->base);
-    findings->ranks = looks->phases.order_count;
+    put_causes(evaluation, &findings->causes);
+    findings->base_kind = evaluation->base_kind;
+    findings->base_time = sta_run_seconds(evaluation->run, evaluation->base);
+    findings->ranks = evaluation->phases.order_count;
     return rc;
 }
 
@@ -159,23 +161,24 @@ static int run_rules(const struct sta_overlap_query *query, const struct sta_rul
                      struct sta_findings_result *findings, struct sta_error *err)
 {
     struct sta_run run;
-    struct sta_looks *looks = sta_alloc(sizeof *looks);
+    struct sta_evaluation *evaluation = sta_alloc(sizeof *evaluation);
     double goal = rules->goal;
     int rc = sta_run_open(&run, query, budget, err);
-    looks->run = &run;
-    looks->phases.account = looks->stall_rows.account = looks->access.account = budget->account;
+    evaluation->run = &run;
+    evaluation->phases.account = evaluation->stall_rows.account = evaluation->access.account =
+        budget->account;
     if (rc == STA_OK)
         rc = sta_goal_read(query->request, &goal, err);
     if (rc == STA_OK) {
         findings->preset = run.preset->name;
         findings->presets = sta_presets_retain((struct sta_presets *)(uintptr_t)query->presets);
-        rc = sta_looks_init(looks, &run, rules, asked, count, goal, err);
+        rc = sta_evaluation_init(evaluation, &run, rules, asked, count, goal, err);
     }
     if (rc == STA_OK)
-        rc = judge_all(looks, findings, err);
-    sta_looks_fini(looks);
+        rc = judge_all(evaluation, findings, err);
+    sta_evaluation_fini(evaluation);
     sta_run_fini(&run);
-    free(looks);
+    free(evaluation);
     return rc;
 }
 

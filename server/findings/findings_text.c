@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "findings/looks.h"
+#include "findings/evaluation.h"
 #include "common/memory.h"
 #include "findings/findings.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings/looks_private.h"
+#include "findings/evaluation_private.h"
 #include "analyse/layers/yaml_checks.h"
 #include "common/memory.h"
 #include "findings/findings.h"
@@ -18,31 +18,31 @@ static const char *const need_texts[] = {"Not applicable: this preset does not k
 /* ---- figures */
 
 struct judging {
-    struct sta_looks *looks;
+    struct sta_evaluation *evaluation;
     const struct sta_rule *rule;
     struct sta_finding *finding;
     struct sta_figure_list figures;
     size_t context, own; /* figures of these numbers are of all rules, and of the asks */
 };
 
-static int64_t integer_of(const struct sta_looks *looks, const char *name)
+static int64_t integer_of(const struct sta_evaluation *evaluation, const char *name)
 {
-    return sta_figure_find(&looks->context, name, strlen(name))->integer;
+    return sta_figure_find(&evaluation->context, name, strlen(name))->integer;
 }
 
-static bool has(const struct sta_looks *looks, enum sta_need need)
+static bool has(const struct sta_evaluation *evaluation, enum sta_need need)
 {
     switch (need) {
     case STA_NEED_STALL:
-        return looks->has_stall && strcmp(looks->base_kind, "training") == 0;
+        return evaluation->has_stall && strcmp(evaluation->base_kind, "training") == 0;
     case STA_NEED_EPOCHS:
-        return integer_of(looks, "epochs") > 0;
+        return integer_of(evaluation, "epochs") > 0;
     case STA_NEED_STEPS:
-        return integer_of(looks, "steps") > 0;
+        return integer_of(evaluation, "steps") > 0;
     case STA_NEED_RANKS:
-        return integer_of(looks, "ranks") > 1;
+        return integer_of(evaluation, "ranks") > 1;
     default:
-        return integer_of(looks, "hosts") > 1;
+        return integer_of(evaluation, "hosts") > 1;
     }
 }
 
@@ -69,12 +69,13 @@ static int not_applicable(struct judging *judging, const char *reason, const cha
 static int ask_all(struct judging *judging, struct sta_error *err)
 {
     int rc = STA_OK;
-    for (size_t i = 0; i < judging->looks->context.count; i++)
-        sta_figure_add(&judging->figures, NULL, judging->looks->context.items[i].name,
-                       &judging->looks->context.items[i]);
+    for (size_t i = 0; i < judging->evaluation->context.count; i++)
+        sta_figure_add(&judging->figures, NULL, judging->evaluation->context.items[i].name,
+                       &judging->evaluation->context.items[i]);
     for (size_t a = 0; a < judging->rule->ask_count && rc == STA_OK; a++) {
         struct sta_table rows = {0};
-        rc = sta_look(judging->looks, judging->rule, &judging->rule->asks[a], &judging->figures, &rows, err);
+        rc = sta_evaluate(judging->evaluation, judging->rule, &judging->rule->asks[a], &judging->figures,
+                          &rows, err);
         if (rc == STA_OK && rows.rows > 0) {
             sta_table_fini(&judging->finding->evidence);
             judging->finding->evidence = rows;
@@ -127,24 +128,24 @@ static int find_severity(struct judging *judging, struct sta_error *err)
 static int find_stake(struct judging *judging, struct sta_error *err)
 {
     struct sta_finding *finding = judging->finding;
-    struct sta_looks *looks = judging->looks;
+    struct sta_evaluation *evaluation = judging->evaluation;
     int rc = STA_OK;
     finding->stake = finding->stake_share = (struct sta_figure){.type = STA_TYPE_FLOAT, .missing = true};
     if (judging->rule->stake != NULL) {
         __int128 ticks;
-        rc = sta_look_exposed(looks, judging->rule->stake, &ticks, err);
-        finding->stake.number = sta_run_seconds(looks->run, ticks);
+        rc = sta_evaluate_exposed(evaluation, judging->rule->stake, &ticks, err);
+        finding->stake.number = sta_run_seconds(evaluation->run, ticks);
         finding->stake.missing = false;
     } else if (judging->rule->stake_figure != NULL) {
         rc = sta_figures_evaluate(&judging->figures, judging->rule->stake_figure, &finding->stake, err);
         finding->stake.type = STA_TYPE_FLOAT;
     }
-    if (rc != STA_OK || finding->stake.missing || looks->base <= 0)
+    if (rc != STA_OK || finding->stake.missing || evaluation->base <= 0)
         return rc;
-    finding->stake_share.number = finding->stake.number / sta_run_seconds(looks->run, looks->base);
+    finding->stake_share.number = finding->stake.number / sta_run_seconds(evaluation->run, evaluation->base);
     finding->stake_share.missing = false;
     if (finding->severity <= STA_SEVERITY_WARNING &&
-        finding->stake_share.number < looks->rules->stake_floor) {
+        finding->stake_share.number < evaluation->rules->stake_floor) {
         finding->capped = true;
         finding->severity = STA_SEVERITY_INFO;
     }
@@ -224,7 +225,7 @@ static int judge_value(struct judging *judging, struct sta_error *err)
 static int judge(struct judging *judging, struct sta_error *err)
 {
     for (size_t need = 0; need < STA_NEEDS; need++)
-        if (judging->rule->needs[need] && !has(judging->looks, (enum sta_need)need))
+        if (judging->rule->needs[need] && !has(judging->evaluation, (enum sta_need)need))
             return not_applicable(judging, need_words[need], need_texts[need]);
     int rc = ask_all(judging, err);
     if (rc == STA_OK)
@@ -232,7 +233,7 @@ static int judge(struct judging *judging, struct sta_error *err)
     if (rc != STA_EINPUT && rc != STA_ELIMIT)
         return rc;
     struct sta_error passed = STA_ERROR_INIT; /* what one rule asks too much is no failure of the others */
-    if (rc == STA_ELIMIT && sta_budget_check(judging->looks->run->budget, &passed) != STA_OK)
+    if (rc == STA_ELIMIT && sta_budget_check(judging->evaluation->run->budget, &passed) != STA_OK)
         return rc;
     not_applicable(judging, "failed", "");
     free(judging->finding->text);
@@ -241,11 +242,11 @@ static int judge(struct judging *judging, struct sta_error *err)
     return STA_OK;
 }
 
-int sta_judge_rule(struct sta_looks *looks, const struct sta_rule *rule, size_t place,
+int sta_judge_rule(struct sta_evaluation *evaluation, const struct sta_rule *rule, size_t place,
                    struct sta_finding *finding, struct sta_error *err)
 {
     struct judging *judging = sta_alloc(sizeof *judging);
-    *judging = (struct judging){.looks = looks, .rule = rule, .finding = finding};
+    *judging = (struct judging){.evaluation = evaluation, .rule = rule, .finding = finding};
     *finding = (struct sta_finding){.rule = rule,
                                     .id = rule->id,
                                     .title = rule->title,
@@ -258,7 +259,7 @@ int sta_judge_rule(struct sta_looks *looks, const struct sta_rule *rule, size_t 
     for (size_t level = 0; level < STA_SEVERITIES; level++)
         finding->levels[level] = (struct sta_figure){.missing = true};
     int rc = judge(judging, err);
-    sta_look_link(looks, finding);
+    sta_evaluate_link(evaluation, finding);
     sta_figures_fini(&judging->figures);
     free(judging);
     return rc;

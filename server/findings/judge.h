@@ -2,7 +2,7 @@
 #ifndef STA_FINDINGS_JUDGE_H
 #define STA_FINDINGS_JUDGE_H
 
-#include "findings/looks.h"
+#include "findings/evaluation.h"
 #include "findings/findings.h"
 
 /**
@@ -11,7 +11,7 @@
  * What one rule asks too much makes its finding "na"; only what ends the whole request is a failure.  The
  * finding is to be released also then.
  */
-STA_MUSTCHECK int sta_judge_rule(struct sta_looks *looks, const struct sta_rule *rule, size_t place,
+STA_MUSTCHECK int sta_judge_rule(struct sta_evaluation *evaluation, const struct sta_rule *rule, size_t place,
                                  struct sta_finding *finding, struct sta_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "analyse/views/bound_query.h"
 #include "findings/cold.h"
-#include "findings/looks_private.h"
+#include "findings/evaluation_private.h"
 
 struct listing {
     const char *conditions[STA_BOUND_CONDITIONS];
@@ -21,23 +21,24 @@ static void add(struct listing *listing, const char *condition)
         listing->conditions[listing->count++] = condition;
 }
 
-static void add_chain(const struct sta_looks *looks, const char *chain, struct listing *listing)
+static void add_chain(const struct sta_evaluation *evaluation, const char *chain, struct listing *listing)
 {
     struct sta_attribution asked = {0};
-    if (chain != NULL && sta_attribution_of_chain(looks->run, chain, &asked))
+    if (chain != NULL && sta_attribution_of_chain(evaluation->run, chain, &asked))
         for (size_t s = 0; s < asked.set_count; s++)
             add(listing, asked.sets[s].expression);
     sta_attribution_fini(&asked);
 }
 
-static void add_ask(const struct sta_looks *looks, const struct sta_ask *ask, struct listing *listing)
+static void add_ask(const struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                    struct listing *listing)
 {
     switch (ask->kind) {
     case STA_ASK_attribution:
-        add_chain(looks, sta_looks_chain(looks), listing);
+        add_chain(evaluation, sta_evaluation_chain(evaluation), listing);
         break;
     case STA_ASK_blocking:
-        add_chain(looks, "layers", listing);
+        add_chain(evaluation, "layers", listing);
         break;
     case STA_ASK_stragglers:
         if (strcmp(sta_yaml_find(ask->argument, "of")->text, "stall") != 0)
@@ -61,16 +62,16 @@ static void add_ask(const struct sta_looks *looks, const struct sta_ask *ask, st
     }
 }
 
-void sta_looks_bind(struct sta_looks *looks)
+void sta_evaluation_bind(struct sta_evaluation *evaluation)
 {
     struct listing listing = {.count = 0};
     for (size_t p = 0; p < STA_PHASES; p++)
-        add(&listing, looks->run->preset->phases[p]);
-    for (size_t i = 0; i < looks->condition_count; i++)
-        add(&listing, looks->conditions[i].text);
-    for (size_t r = 0; r < looks->asked_count; r++)
-        for (size_t a = 0; a < looks->asked[r]->ask_count; a++)
-            if (looks->has_stall || !looks->asked[r]->needs[STA_NEED_STALL])
-                add_ask(looks, &looks->asked[r]->asks[a], &listing);
-    sta_run_bind(looks->run, listing.conditions, listing.count);
+        add(&listing, evaluation->run->preset->phases[p]);
+    for (size_t i = 0; i < evaluation->condition_count; i++)
+        add(&listing, evaluation->conditions[i].text);
+    for (size_t r = 0; r < evaluation->asked_count; r++)
+        for (size_t a = 0; a < evaluation->asked[r]->ask_count; a++)
+            if (evaluation->has_stall || !evaluation->asked[r]->needs[STA_NEED_STALL])
+                add_ask(evaluation, &evaluation->asked[r]->asks[a], &listing);
+    sta_run_bind(evaluation->run, listing.conditions, listing.count);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings/looks_private.h"
+#include "findings/evaluation_private.h"
 #include "analyse/layers/presets.h"
 #include "analyse/sources/scan.h"
 #include "common/account.h"
@@ -64,16 +64,16 @@ static bool is_hash(const struct sta_dictionary *refs, uint32_t code)
     return text.length > 0 && text.bytes[0] == STA_REFERENCE_HASH;
 }
 
-static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta_error *err)
+static int count_unresolved(struct sta_evaluation *evaluation, int64_t *events, struct sta_error *err)
 {
-    const struct sta_snapshot *snapshot = looks->run->query.snapshot;
+    const struct sta_snapshot *snapshot = evaluation->run->query.snapshot;
     const struct sta_entities *entities = sta_snapshot_entities(snapshot);
     const struct sta_tables *tables = sta_snapshot_tables(snapshot);
     struct unresolved count = {.snapshot = snapshot};
     *events = 0;
     if (entities->unresolved_files == 0 && entities->unresolved_hosts == 0)
         return STA_OK;
-    struct sta_account *account = looks->run->budget->account;
+    struct sta_account *account = evaluation->run->budget->account;
     uint8_t *of_file = sta_account_calloc(account, entities->file_ref_count, 1, "files of no name", err);
     uint8_t *of_thread = sta_account_calloc(account, entities->thread_code_count, 1, "hosts of no name", err);
     if (of_file == NULL || of_thread == NULL) {
@@ -92,12 +92,12 @@ static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta
     count.of_file = of_file;
     count.of_thread = of_thread;
     const struct sta_accumulator accumulator = {&count, count_rows};
-    const struct sta_scan scan = {.columns = looks->phases.request.columns,
+    const struct sta_scan scan = {.columns = evaluation->phases.request.columns,
                                   .from = INT64_MIN,
                                   .to = INT64_MAX,
                                   .accumulators = &accumulator,
                                   .accumulator_count = 1};
-    int rc = sta_scan_run(&scan, looks->run->budget, err);
+    int rc = sta_scan_run(&scan, evaluation->run->budget, err);
     *events = count.events;
     sta_account_free(account, of_file);
     sta_account_free(account, of_thread);
@@ -105,10 +105,10 @@ static int count_unresolved(struct sta_looks *looks, int64_t *events, struct sta
 }
 
 /* What an expression names must be a column of the trace. */
-const char *sta_look_unresolved_condition(const struct sta_looks *looks)
+const char *sta_evaluate_unresolved_condition(const struct sta_evaluation *evaluation)
 {
     static const char *const names[] = {"args.fhash", "args.hhash"};
-    const struct sta_schema *schema = sta_columns_schema(looks->phases.request.columns);
+    const struct sta_schema *schema = sta_columns_schema(evaluation->phases.request.columns);
     const bool file = sta_schema_find(schema, (struct sta_text){names[0], (uint32_t)strlen(names[0])}) >= 0;
     const bool host = sta_schema_find(schema, (struct sta_text){names[1], (uint32_t)strlen(names[1])}) >= 0;
     if (file && host)
@@ -123,35 +123,36 @@ const char *sta_look_unresolved_condition(const struct sta_looks *looks)
 #define SHOWN 10
 
 static void count_functions(const struct sta_presets *presets, const struct sta_table *functions,
-                            struct sta_ledger_look *look)
+                            struct sta_unclassified_counts *found)
 {
     const struct sta_table_column *names = sta_table_find(functions, "func_name");
     const struct sta_table_column *counts = sta_table_find(functions, "n");
     size_t shown[SHOWN];
     for (size_t row = 0; row < functions->rows; row++) {
-        look->posix += counts->integers[row];
+        found->posix += counts->integers[row];
         if (names->missing[row] || sta_functions_class(&presets->functions, names->texts[row].bytes,
                                                        names->texts[row].length) != STA_FUNCTION_UNCLASSIFIED)
             continue;
-        look->unclassified += counts->integers[row];
-        if (look->functions < SHOWN)
-            shown[look->functions] = row;
-        look->functions++;
+        found->unclassified += counts->integers[row];
+        if (found->functions < SHOWN)
+            shown[found->functions] = row;
+        found->functions++;
     }
-    sta_table_init(&look->strange, (size_t)STA_MIN(look->functions, SHOWN));
-    sta_table_add(&look->strange, "func_name", STA_TYPE_TEXT, NULL);
-    sta_table_add(&look->strange, "count", STA_TYPE_INT, NULL);
-    for (size_t i = 0; i < look->strange.rows; i++) {
+    sta_table_init(&found->strange, (size_t)STA_MIN(found->functions, SHOWN));
+    sta_table_add(&found->strange, "func_name", STA_TYPE_TEXT, NULL);
+    sta_table_add(&found->strange, "count", STA_TYPE_INT, NULL);
+    for (size_t i = 0; i < found->strange.rows; i++) {
         const struct sta_text name = names->texts[shown[i]];
-        sta_table_set_text(&look->strange, &look->strange.columns[0], i, name.bytes, name.length);
-        sta_table_set_int(&look->strange.columns[1], i, counts->integers[shown[i]]);
+        sta_table_set_text(&found->strange, &found->strange.columns[0], i, name.bytes, name.length);
+        sta_table_set_int(&found->strange.columns[1], i, counts->integers[shown[i]]);
     }
 }
 
-static int look_at_functions(struct sta_looks *looks, struct sta_error *err)
+static int find_functions(struct sta_evaluation *evaluation, struct sta_error *err)
 {
-    struct sta_arena *arena = &looks->run->memory;
-    struct sta_document *request = sta_looks_request(looks, "cat.str.contains(\"^(posix|stdio)(_|$)\")");
+    struct sta_arena *arena = &evaluation->run->memory;
+    struct sta_document *request =
+        sta_evaluation_request(evaluation, "cat.str.contains(\"^(posix|stdio)(_|$)\")");
     struct sta_document *keys = sta_document_create(arena, STA_DOCUMENT_LIST);
     struct sta_document *aggregates = sta_document_create(arena, STA_DOCUMENT_OBJECT);
     struct sta_document *order = sta_document_create(arena, STA_DOCUMENT_LIST);
@@ -164,9 +165,9 @@ static int look_at_functions(struct sta_looks *looks, struct sta_error *err)
     sta_document_append(arena, request, "group_by", keys);
     sta_document_append(arena, request, "aggregate", aggregates);
     sta_document_append(arena, request, "order_by", order);
-    int rc = sta_looks_query(looks, request, MOST_FUNCTIONS, &result, &functions, err);
+    int rc = sta_evaluation_query(evaluation, request, MOST_FUNCTIONS, &result, &functions, err);
     if (rc == STA_OK)
-        count_functions(looks->run->query.presets, &functions, &looks->ledger);
+        count_functions(evaluation->run->query.presets, &functions, &evaluation->ledger);
     sta_table_fini(&functions);
     sta_query_result_release(result);
     return rc;
@@ -186,26 +187,26 @@ static void copy_rows(const struct sta_table *from, struct sta_table *to)
     }
 }
 
-int sta_look_ledger(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                    struct sta_table *evidence, struct sta_error *err)
+int sta_evaluate_ledger(struct sta_evaluation *evaluation, const char *ask, struct sta_figure_list *figures,
+                        struct sta_table *evidence, struct sta_error *err)
 {
-    struct sta_ledger_look *look = &looks->ledger;
-    int rc = looks->ledger_seen ? STA_OK : count_unresolved(looks, &look->unresolved, err);
-    if (rc == STA_OK && !looks->ledger_seen)
-        rc = look_at_functions(looks, err);
+    struct sta_unclassified_counts *found = &evaluation->ledger;
+    int rc = evaluation->ledger_measured ? STA_OK : count_unresolved(evaluation, &found->unresolved, err);
+    if (rc == STA_OK && !evaluation->ledger_measured)
+        rc = find_functions(evaluation, err);
     if (rc != STA_OK)
         return rc;
-    looks->ledger_seen = true;
-    put_lines(looks->run, ask, figures);
-    sta_figure_int(figures, ask, "unresolved", look->unresolved);
-    sta_figure_int(figures, ask, "unclassified", look->unclassified);
-    sta_figure_int(figures, ask, "posix", look->posix);
-    sta_figure_int(figures, ask, "functions", look->functions);
-    copy_rows(&look->strange, evidence);
+    evaluation->ledger_measured = true;
+    put_lines(evaluation->run, ask, figures);
+    sta_figure_int(figures, ask, "unresolved", found->unresolved);
+    sta_figure_int(figures, ask, "unclassified", found->unclassified);
+    sta_figure_int(figures, ask, "posix", found->posix);
+    sta_figure_int(figures, ask, "functions", found->functions);
+    copy_rows(&found->strange, evidence);
     return STA_OK;
 }
 
-void sta_looks_ledger_fini(struct sta_looks *looks)
+void sta_evaluation_ledger_fini(struct sta_evaluation *evaluation)
 {
-    sta_table_fini(&looks->ledger.strange);
+    sta_table_fini(&evaluation->ledger.strange);
 }

@@ -5,24 +5,25 @@
 
 #include "findings/cold.h"
 #include "findings/epochs.h"
-#include "findings/looks_private.h"
+#include "findings/evaluation_private.h"
 #include "findings/robust.h"
 #include "analyse/views/bound_query.h"
 #include "common/memory.h"
 
 /* ---- epochs and steps */
 
-int sta_look_cold(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                  struct sta_table *evidence, struct sta_error *err)
+int sta_evaluate_cold(struct sta_evaluation *evaluation, const char *ask, struct sta_figure_list *figures,
+                      struct sta_table *evidence, struct sta_error *err)
 {
     static const char *const names[] = {"epoch", "bw", "size"}, *const units[] = {NULL, "B/s", "B"};
     static const enum sta_type types[] = {STA_TYPE_INT, STA_TYPE_FLOAT, STA_TYPE_INT};
     struct sta_cold cold;
-    int rc = sta_cold_measure(looks->run, &looks->phases, &cold, err);
+    int rc = sta_cold_measure(evaluation->run, &evaluation->phases, &cold, err);
     if (rc == STA_OK) {
-        sta_evidence_begin(evidence, looks->phases.number_count, names, types, units, STA_COUNT_OF(names));
+        sta_evidence_begin(evidence, evaluation->phases.number_count, names, types, units,
+                           STA_COUNT_OF(names));
         for (size_t e = 0; e < evidence->rows; e++) {
-            sta_table_set_int(&evidence->columns[0], e, looks->phases.numbers[e]);
+            sta_table_set_int(&evidence->columns[0], e, evaluation->phases.numbers[e]);
             sta_table_set_number(&evidence->columns[1], e, cold.epochs[e].rate);
             sta_table_set_int(&evidence->columns[2], e, cold.epochs[e].size);
         }
@@ -53,11 +54,11 @@ struct first_steps {
 };
 
 /* Rows are by unit, epoch, step; those of a rank begin at *row. */
-static void add_rank(const struct sta_looks *looks, uint32_t number, uint32_t place, size_t *row,
+static void add_rank(const struct sta_evaluation *evaluation, uint32_t number, uint32_t place, size_t *row,
                      struct first_steps *found)
 {
-    const struct sta_rank *rank = &looks->phases.ranks[number];
-    const struct sta_charged_rows *rows = &looks->stall_rows;
+    const struct sta_rank *rank = &evaluation->phases.ranks[number];
+    const struct sta_charged_rows *rows = &evaluation->stall_rows;
     size_t end = *row;
     while (end < rows->count && rows->items[end].keys[0] == place)
         end++;
@@ -81,25 +82,25 @@ static void add_rank(const struct sta_looks *looks, uint32_t number, uint32_t pl
     *row = end;
 }
 
-int sta_look_first_steps(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                         struct sta_error *err)
+int sta_evaluate_first_steps(struct sta_evaluation *evaluation, const char *ask,
+                             struct sta_figure_list *figures, struct sta_error *err)
 {
-    struct sta_account *account = looks->run->budget->account;
+    struct sta_account *account = evaluation->run->budget->account;
     struct first_steps found = {0};
     size_t most = 0, row = 0;
-    int rc = sta_look_stall(looks, err);
-    if (rc != STA_OK || looks->stall_seen == STA_ABSENT)
+    int rc = sta_evaluate_stall(evaluation, err);
+    if (rc != STA_OK || evaluation->stall_measured == STA_NOT_APPLICABLE)
         return rc;
-    for (uint32_t r = 0; r < looks->phases.rank_count; r++)
-        most = STA_MAX(most, looks->phases.ranks[r].step_count);
+    for (uint32_t r = 0; r < evaluation->phases.rank_count; r++)
+        most = STA_MAX(most, evaluation->phases.ranks[r].step_count);
     found.stall = sta_account_alloc(account, most + 1, sizeof *found.stall, "steps", err);
     found.scratch = sta_account_alloc(account, most + 1, sizeof *found.scratch, "steps", err);
     rc = found.stall == NULL || found.scratch == NULL ? err->status : STA_OK;
-    for (uint32_t i = 0; rc == STA_OK && i < looks->charged.results.unit_count; i++)
-        add_rank(looks, looks->charged.results.units[i], i, &row, &found);
+    for (uint32_t i = 0; rc == STA_OK && i < evaluation->charged.results.unit_count; i++)
+        add_rank(evaluation, evaluation->charged.results.units[i], i, &row, &found);
     if (rc == STA_OK) {
         sta_figure_int(figures, ask, "epochs", found.epochs);
-        sta_figure_number(figures, ask, "excess", sta_run_seconds(looks->run, found.excess));
+        sta_figure_number(figures, ask, "excess", sta_run_seconds(evaluation->run, found.excess));
     }
     sta_account_free(account, found.stall);
     sta_account_free(account, found.scratch);
@@ -107,24 +108,24 @@ int sta_look_first_steps(struct sta_looks *looks, const char *ask, struct sta_fi
 }
 
 /* Which units, threads, have steps; memory of the account. */
-static uint8_t *units_with_steps(const struct sta_looks *looks, const struct sta_scope *scope,
+static uint8_t *units_with_steps(const struct sta_evaluation *evaluation, const struct sta_scope *scope,
                                  struct sta_error *err)
 {
-    const struct sta_entities *entities = sta_snapshot_entities(looks->run->query.snapshot);
-    uint8_t *steps = sta_account_calloc(looks->run->budget->account, (size_t)sta_scope_unit_count(scope) + 1,
-                                        1, "threads", err);
+    const struct sta_entities *entities = sta_snapshot_entities(evaluation->run->query.snapshot);
+    uint8_t *steps = sta_account_calloc(evaluation->run->budget->account,
+                                        (size_t)sta_scope_unit_count(scope) + 1, 1, "threads", err);
     for (uint32_t code = 0; steps != NULL && code < entities->thread_code_count; code++)
-        if (looks->phases.has_steps[code])
+        if (evaluation->phases.has_steps[code])
             steps[sta_scope_unit_of_thread(scope, code)] = 1;
     return steps;
 }
 
 /* Busy time of a condition by thread: of all, and of those that have steps. */
-static int measure_threads(struct sta_looks *looks, char *condition, __int128 *all, __int128 *own,
+static int measure_threads(struct sta_evaluation *evaluation, char *condition, __int128 *all, __int128 *own,
                            struct sta_error *err)
 {
     static char name[] = "input";
-    struct sta_run *run = looks->run;
+    struct sta_run *run = evaluation->run;
     struct sta_document *document = sta_run_request(run);
     const struct sta_named_expression set = {name, condition};
     const struct sta_overlap_query query = sta_run_query(run, document, &set, 1);
@@ -140,7 +141,7 @@ static int measure_threads(struct sta_looks *looks, char *condition, __int128 *a
     if (rc == STA_OK)
         rc = sta_overlap_pass(&binding, &wants, &results, err);
     if (rc == STA_OK) {
-        steps = units_with_steps(looks, binding.scope, err);
+        steps = units_with_steps(evaluation, binding.scope, err);
         rc = steps == NULL ? err->status : STA_OK;
     }
     for (size_t i = 0; rc == STA_OK && i < results.cell_count; i++) {
@@ -155,17 +156,17 @@ static int measure_threads(struct sta_looks *looks, char *condition, __int128 *a
 }
 
 /* Work of loader and reader on threads that have steps. */
-int sta_look_threads(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                     struct sta_error *err)
+int sta_evaluate_threads(struct sta_evaluation *evaluation, const char *ask, struct sta_figure_list *figures,
+                         struct sta_error *err)
 {
-    char *const *phases = looks->run->preset->phases;
+    char *const *phases = evaluation->run->preset->phases;
     __int128 input = 0, own = 0;
     int rc = STA_OK;
     if (phases[STA_PHASE_input] != NULL && phases[STA_PHASE_step] != NULL)
-        rc = measure_threads(looks, phases[STA_PHASE_input], &input, &own, err);
+        rc = measure_threads(evaluation, phases[STA_PHASE_input], &input, &own, err);
     if (rc == STA_OK) {
-        sta_figure_number(figures, ask, "input", sta_run_seconds(looks->run, input));
-        sta_figure_number(figures, ask, "inline", sta_run_seconds(looks->run, own));
+        sta_figure_number(figures, ask, "input", sta_run_seconds(evaluation->run, input));
+        sta_figure_number(figures, ask, "inline", sta_run_seconds(evaluation->run, own));
     }
     return rc;
 }

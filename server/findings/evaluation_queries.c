@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings/looks.h"
+#include "findings/evaluation.h"
 #include "analyse/views/bound_query.h"
 #include "common/memory.h"
 #include "findings/findings.h"
 
 /* A query, and whose it is. */
-struct sta_query_look {
+struct sta_rule_query {
     const struct sta_yaml_node *argument; /* of the first */
     const char *filter;                   /* NULL: none */
     bool shared;                          /* nothing but aggregates and a filter */
@@ -75,9 +75,9 @@ static void put_filter(const struct sta_run *run, const char *filter, struct sta
         put_and(out, filter);
 }
 
-static struct sta_document *request_of(const struct sta_looks *looks, const char *filter)
+static struct sta_document *request_of(const struct sta_evaluation *evaluation, const char *filter)
 {
-    struct sta_run *run = looks->run;
+    struct sta_run *run = evaluation->run;
     struct sta_document *request = sta_document_create(&run->memory, STA_DOCUMENT_OBJECT);
     struct sta_buffer text;
     sta_run_add_text(run, request, "preset", run->preset->name);
@@ -92,10 +92,10 @@ static struct sta_document *request_of(const struct sta_looks *looks, const char
     return request;
 }
 
-int sta_looks_query(struct sta_looks *looks, const struct sta_document *request, size_t rows,
-                    struct sta_query_result **result, struct sta_table *table, struct sta_error *err)
+int sta_evaluation_query(struct sta_evaluation *evaluation, const struct sta_document *request, size_t rows,
+                         struct sta_query_result **result, struct sta_table *table, struct sta_error *err)
 {
-    struct sta_run *run = looks->run;
+    struct sta_run *run = evaluation->run;
     const struct sta_query_trace trace = {run->query.label, run->query.snapshot};
     const struct sta_query query = {.traces = &trace,
                                     .trace_count = 1,
@@ -120,9 +120,9 @@ int sta_looks_query(struct sta_looks *looks, const struct sta_document *request,
     return rc;
 }
 
-struct sta_document *sta_looks_request(const struct sta_looks *looks, const char *filter)
+struct sta_document *sta_evaluation_request(const struct sta_evaluation *evaluation, const char *filter)
 {
-    return request_of(looks, filter);
+    return request_of(evaluation, filter);
 }
 
 /* ---- which are one */
@@ -138,42 +138,43 @@ static bool is_plain(const struct sta_yaml_node *argument)
     return argument->count == 1u + (sta_yaml_find(argument, "filter") != NULL);
 }
 
-static bool is_same(const struct sta_query_look *look, const struct sta_yaml_node *argument)
+static bool is_same(const struct sta_rule_query *query, const struct sta_yaml_node *argument)
 {
     const char *filter = filter_of(argument);
-    if (look->argument == argument)
+    if (query->argument == argument)
         return true;
-    if (!look->shared || !is_plain(argument) || (look->filter == NULL) != (filter == NULL))
+    if (!query->shared || !is_plain(argument) || (query->filter == NULL) != (filter == NULL))
         return false;
-    return filter == NULL || strcmp(filter, look->filter) == 0;
+    return filter == NULL || strcmp(filter, query->filter) == 0;
 }
 
-static struct sta_query_look *find(struct sta_looks *looks, const struct sta_yaml_node *argument)
+static struct sta_rule_query *find(struct sta_evaluation *evaluation, const struct sta_yaml_node *argument)
 {
-    for (size_t i = 0; i < looks->query_count; i++)
-        if (is_same(&looks->queries[i], argument))
-            return &looks->queries[i];
-    looks->queries = sta_realloc_array(looks->queries, looks->query_count + 1, sizeof *looks->queries);
-    struct sta_query_look *look = &looks->queries[looks->query_count++];
-    *look = (struct sta_query_look){
+    for (size_t i = 0; i < evaluation->query_count; i++)
+        if (is_same(&evaluation->queries[i], argument))
+            return &evaluation->queries[i];
+    evaluation->queries =
+        sta_realloc_array(evaluation->queries, evaluation->query_count + 1, sizeof *evaluation->queries);
+    struct sta_rule_query *query = &evaluation->queries[evaluation->query_count++];
+    *query = (struct sta_rule_query){
         .argument = argument, .filter = filter_of(argument), .shared = is_plain(argument)};
-    return look;
+    return query;
 }
 
 /* The aggregates of all rules that ask the same query otherwise; each gets the name rule_ask_name. */
-static void add_aggregates(const struct sta_looks *looks, const struct sta_query_look *look,
+static void add_aggregates(const struct sta_evaluation *evaluation, const struct sta_rule_query *query,
                            struct sta_document *aggregates)
 {
-    struct sta_arena *arena = &looks->run->memory;
-    for (size_t r = 0; r < looks->asked_count; r++)
-        for (size_t a = 0; a < looks->asked[r]->ask_count; a++) {
-            const struct sta_ask *ask = &looks->asked[r]->asks[a];
-            if (ask->kind != STA_ASK_query || !is_same(look, ask->argument))
+    struct sta_arena *arena = &evaluation->run->memory;
+    for (size_t r = 0; r < evaluation->asked_count; r++)
+        for (size_t a = 0; a < evaluation->asked[r]->ask_count; a++) {
+            const struct sta_ask *ask = &evaluation->asked[r]->asks[a];
+            if (ask->kind != STA_ASK_query || !is_same(query, ask->argument))
                 continue;
             const struct sta_yaml_node *own = sta_yaml_find(ask->argument, "aggregate");
             for (size_t i = 0; i < own->count; i++) {
                 char name[200];
-                snprintf(name, sizeof name, "%.60s_%.60s_%.60s", looks->asked[r]->id, ask->name,
+                snprintf(name, sizeof name, "%.60s_%.60s_%.60s", evaluation->asked[r]->id, ask->name,
                          own->keys[i]->text);
                 if (sta_document_member(aggregates, name) == NULL)
                     sta_document_append(arena, aggregates, name, document_of(arena, own->items[i]));
@@ -181,20 +182,20 @@ static void add_aggregates(const struct sta_looks *looks, const struct sta_query
         }
 }
 
-static int run_look(struct sta_looks *looks, struct sta_query_look *look, struct sta_error *err)
+static int run_query(struct sta_evaluation *evaluation, struct sta_rule_query *query, struct sta_error *err)
 {
-    struct sta_arena *arena = &looks->run->memory;
-    struct sta_document *request = request_of(looks, look->filter);
+    struct sta_arena *arena = &evaluation->run->memory;
+    struct sta_document *request = request_of(evaluation, query->filter);
     struct sta_document *aggregates = sta_document_create(arena, STA_DOCUMENT_OBJECT);
-    add_aggregates(looks, look, aggregates);
+    add_aggregates(evaluation, query, aggregates);
     sta_document_append(arena, request, "aggregate", aggregates);
-    for (size_t i = 0; !look->shared && i < look->argument->count; i++) {
-        const char *key = look->argument->keys[i]->text;
+    for (size_t i = 0; !query->shared && i < query->argument->count; i++) {
+        const char *key = query->argument->keys[i]->text;
         if (strcmp(key, "aggregate") != 0 && strcmp(key, "filter") != 0)
-            sta_document_append(arena, request, key, document_of(arena, look->argument->items[i]));
+            sta_document_append(arena, request, key, document_of(arena, query->argument->items[i]));
     }
-    int rc = sta_looks_query(looks, request, 1, &look->result, &look->row, err);
-    look->done = rc == STA_OK;
+    int rc = sta_evaluation_query(evaluation, request, 1, &query->result, &query->row, err);
+    query->done = rc == STA_OK;
     return rc;
 }
 
@@ -215,28 +216,28 @@ static void put_figure(struct sta_figure_list *figures, const char *ask, const c
     sta_figure_add(figures, ask, name, &figure);
 }
 
-int sta_look_query(struct sta_looks *looks, const struct sta_rule *rule, const struct sta_ask *ask,
-                   struct sta_figure_list *figures, struct sta_error *err)
+int sta_evaluate_query(struct sta_evaluation *evaluation, const struct sta_rule *rule,
+                       const struct sta_ask *ask, struct sta_figure_list *figures, struct sta_error *err)
 {
-    struct sta_query_look *look = find(looks, ask->argument);
-    int rc = look->done ? STA_OK : run_look(looks, look, err);
+    struct sta_rule_query *query = find(evaluation, ask->argument);
+    int rc = query->done ? STA_OK : run_query(evaluation, query, err);
     const struct sta_yaml_node *own = sta_yaml_find(ask->argument, "aggregate");
-    for (size_t i = 0; rc == STA_OK && i < own->count && look->row.rows > 0; i++) {
+    for (size_t i = 0; rc == STA_OK && i < own->count && query->row.rows > 0; i++) {
         char name[200];
         snprintf(name, sizeof name, "%.60s_%.60s_%.60s", rule->id, ask->name, own->keys[i]->text);
-        const struct sta_table_column *column = sta_table_find(&look->row, name);
+        const struct sta_table_column *column = sta_table_find(&query->row, name);
         if (column != NULL)
             put_figure(figures, ask->name, own->keys[i]->text, column);
     }
     return rc;
 }
 
-void sta_looks_queries_fini(struct sta_looks *looks)
+void sta_evaluation_queries_fini(struct sta_evaluation *evaluation)
 {
-    for (size_t i = 0; i < looks->query_count; i++) {
-        sta_table_fini(&looks->queries[i].row);
-        sta_query_result_release(looks->queries[i].result);
+    for (size_t i = 0; i < evaluation->query_count; i++) {
+        sta_table_fini(&evaluation->queries[i].row);
+        sta_query_result_release(evaluation->queries[i].result);
     }
-    free(looks->queries);
-    looks->query_count = 0;
+    free(evaluation->queries);
+    evaluation->query_count = 0;
 }

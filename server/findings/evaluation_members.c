@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "findings/epochs.h"
-#include "findings/looks_private.h"
+#include "findings/evaluation_private.h"
 #include "findings/robust.h"
 #include "analyse/views/bound_query.h"
 #include "common/memory.h"
@@ -19,7 +19,7 @@ static size_t word_of(const struct sta_yaml_node *node, const char *const *words
     return node == NULL || i == count ? 0 : i;
 }
 
-static void put_members(const struct sta_looks *looks, const struct sta_straggler_options *options,
+static void put_members(const struct sta_evaluation *evaluation, const struct sta_straggler_options *options,
                         const struct sta_stragglers *found, struct sta_table *evidence)
 {
     const bool time = options->of == NULL || options->measure <= STA_MEASURE_TIME;
@@ -38,17 +38,17 @@ static void put_members(const struct sta_looks *looks, const struct sta_straggle
     for (size_t i = 0; i < rows; i++) {
         const struct sta_straggler *one = &found->items[i];
         sta_table_set_number(&evidence->columns[first], i,
-                             time ? sta_run_seconds(looks->run, (__int128)one->value) : one->value);
+                             time ? sta_run_seconds(evaluation->run, (__int128)one->value) : one->value);
         sta_table_set_number(&evidence->columns[first + 1], i, one->z);
         sta_table_set_int(&evidence->columns[first + 2], i, one->slow);
     }
 }
 
-static void put_slowest(const struct sta_looks *looks, const struct sta_straggler_options *options,
+static void put_slowest(const struct sta_evaluation *evaluation, const struct sta_straggler_options *options,
                         const struct sta_stragglers *found, const char *ask, struct sta_figure_list *figures)
 {
     const bool time = options->of == NULL || options->measure <= STA_MEASURE_TIME;
-    const double scale = time ? (double)looks->run->ticks_per_us * 1e6 : 1;
+    const double scale = time ? (double)evaluation->run->ticks_per_us * 1e6 : 1;
     const struct sta_straggler *worst = found->count > 0 ? &found->items[0] : NULL;
     char *key = worst != NULL ? sta_unit_key(found->scope, worst->unit, options->kind == STA_BY_FILE) : NULL;
     sta_figure_int(figures, ask, "members", (int64_t)found->member_count);
@@ -61,12 +61,13 @@ static void put_slowest(const struct sta_looks *looks, const struct sta_straggle
     else
         sta_figure_number(figures, ask, "epochs", NAN);
     sta_figure_number(figures, ask, "median", isnan(found->median) ? 0 : found->median / scale);
-    sta_figure_number(figures, ask, "excess", found->excess / ((double)looks->run->ticks_per_us * 1e6));
+    sta_figure_number(figures, ask, "excess", found->excess / ((double)evaluation->run->ticks_per_us * 1e6));
     free(key);
 }
 
-int sta_look_stragglers(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
-                        struct sta_table *evidence, struct sta_error *err)
+int sta_evaluate_stragglers(struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                            struct sta_figure_list *figures, struct sta_table *evidence,
+                            struct sta_error *err)
 {
     static const char *const kinds[] = {"rank", "process", "thread", "host", "file"};
     static const char *const measures[] = {"busy", "exposed", "time", "size", "count", "bw"};
@@ -80,35 +81,35 @@ int sta_look_stragglers(struct sta_looks *looks, const struct sta_ask *ask, stru
         .of = stall ? NULL : of->text,
         .least = least != NULL ? strtoll(least->text, NULL, 10) : 0};
     struct sta_stragglers found;
-    int rc = stall ? sta_look_stall(looks, err) : STA_OK;
-    if (rc != STA_OK || (stall && looks->stall_seen == STA_ABSENT))
+    int rc = stall ? sta_evaluate_stall(evaluation, err) : STA_OK;
+    if (rc != STA_OK || (stall && evaluation->stall_measured == STA_NOT_APPLICABLE))
         return rc;
-    rc = sta_stragglers_find(looks->run, &looks->phases, &options, &looks->charged, &looks->stall_rows,
-                             &found, err);
+    rc = sta_stragglers_find(evaluation->run, &evaluation->phases, &options, &evaluation->charged,
+                             &evaluation->stall_rows, &found, err);
     if (rc == STA_OK) {
-        put_slowest(looks, &options, &found, ask->name, figures);
-        put_members(looks, &options, &found, evidence);
+        put_slowest(evaluation, &options, &found, ask->name, figures);
+        put_members(evaluation, &options, &found, evidence);
     }
     sta_stragglers_fini(&found);
     return rc;
 }
 
-int sta_look_arrivals(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                      struct sta_table *evidence, struct sta_error *err)
+int sta_evaluate_arrivals(struct sta_evaluation *evaluation, const char *ask, struct sta_figure_list *figures,
+                          struct sta_table *evidence, struct sta_error *err)
 {
     struct sta_arrivals arrivals;
     uint32_t units[EVIDENCE_ROWS];
-    int rc = sta_arrivals_find(&looks->phases, looks->run->budget, &arrivals, err);
+    int rc = sta_arrivals_find(&evaluation->phases, evaluation->run->budget, &arrivals, err);
     if (rc == STA_OK) {
         const size_t rows = STA_MIN(arrivals.count, EVIDENCE_ROWS);
-        const struct sta_scope *ranks = looks->phases.binding.scope;
+        const struct sta_scope *ranks = evaluation->phases.binding.scope;
         char *key = arrivals.count > 0 ? sta_unit_key(ranks, arrivals.items[0].rank, false) : NULL;
         const double length = (double)arrivals.length;
         sta_figure_int(figures, ask, "steps", arrivals.steps);
-        sta_figure_number(figures, ask, "late", sta_run_seconds(looks->run, arrivals.late));
-        sta_figure_number(figures, ask, "length", sta_run_seconds(looks->run, arrivals.length));
+        sta_figure_number(figures, ask, "late", sta_run_seconds(evaluation->run, arrivals.late));
+        sta_figure_number(figures, ask, "length", sta_run_seconds(evaluation->run, arrivals.length));
         sta_figure_number(figures, ask, "share", length > 0 ? (double)arrivals.late / length : NAN);
-        sta_figure_number(figures, ask, "wait", sta_run_seconds(looks->run, arrivals.wait));
+        sta_figure_number(figures, ask, "wait", sta_run_seconds(evaluation->run, arrivals.wait));
         sta_figure_text(figures, ask, "rank", key != NULL ? key : "");
         sta_figure_int(figures, ask, "slowest", arrivals.count > 0 ? arrivals.items[0].slowest : 0);
         free(key);
@@ -123,7 +124,7 @@ int sta_look_arrivals(struct sta_looks *looks, const char *ask, struct sta_figur
             sta_table_set_int(&evidence->columns[first], i, arrivals.items[i].steps);
             sta_table_set_int(&evidence->columns[first + 1], i, arrivals.items[i].slowest);
             sta_table_set_number(&evidence->columns[first + 2], i,
-                                 sta_run_seconds(looks->run, arrivals.items[i].late));
+                                 sta_run_seconds(evaluation->run, arrivals.items[i].late));
         }
     }
     sta_arrivals_fini(&arrivals);
@@ -147,15 +148,15 @@ static void put_files(const struct sta_access_patterns *access, size_t kind, str
     }
 }
 
-int sta_look_access(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
-                    struct sta_table *evidence, struct sta_error *err)
+int sta_evaluate_access(struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                        struct sta_figure_list *figures, struct sta_table *evidence, struct sta_error *err)
 {
     const size_t kind = strcmp(ask->argument->text, "write") == 0;
-    if (looks->access_seen == STA_UNSEEN &&
-        sta_access_measure(looks->run, &looks->phases, &looks->access, err) != STA_OK)
+    if (evaluation->access_measured == STA_NOT_MEASURED &&
+        sta_access_measure(evaluation->run, &evaluation->phases, &evaluation->access, err) != STA_OK)
         return err->status;
-    looks->access_seen = STA_SEEN;
-    const struct sta_access_sums *sums = &looks->access.sums[kind];
+    evaluation->access_measured = STA_MEASURED;
+    const struct sta_access_sums *sums = &evaluation->access.sums[kind];
     const struct {
         const char *name;
         int64_t value;
@@ -171,21 +172,21 @@ int sta_look_access(struct sta_looks *looks, const struct sta_ask *ask, struct s
                   {"distinct_bytes", (int64_t)sums->distinct_bytes}};
     for (size_t i = 0; i < STA_COUNT_OF(counts); i++)
         sta_figure_int(figures, ask->name, counts[i].name, counts[i].value);
-    sta_figure_number(figures, ask->name, "random_time", sta_run_seconds(looks->run, sums->random_time));
-    sta_figure_number(figures, ask->name, "exposed", sta_run_seconds(looks->run, sums->exposed));
-    put_files(&looks->access, kind, evidence);
+    sta_figure_number(figures, ask->name, "random_time", sta_run_seconds(evaluation->run, sums->random_time));
+    sta_figure_number(figures, ask->name, "exposed", sta_run_seconds(evaluation->run, sums->exposed));
+    put_files(&evaluation->access, kind, evidence);
     return STA_OK;
 }
 
-int sta_look_shared(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
-                    struct sta_error *err)
+int sta_evaluate_shared(struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                        struct sta_figure_list *figures, struct sta_error *err)
 {
     const size_t kind = strcmp(ask->argument->text, "write") == 0;
-    if (looks->shared_seen == STA_UNSEEN &&
-        sta_shared_measure(looks->run, &looks->phases, looks->shared, err) != STA_OK)
+    if (evaluation->shared_measured == STA_NOT_MEASURED &&
+        sta_shared_measure(evaluation->run, &evaluation->phases, evaluation->shared, err) != STA_OK)
         return err->status;
-    looks->shared_seen = STA_SEEN;
-    const struct sta_shared_sums *sums = &looks->shared[kind];
+    evaluation->shared_measured = STA_MEASURED;
+    const struct sta_shared_sums *sums = &evaluation->shared[kind];
     const struct {
         const char *name;
         int64_t value;
@@ -205,48 +206,48 @@ int sta_look_shared(struct sta_looks *looks, const struct sta_ask *ask, struct s
 
 /* ---- busy time */
 
-int sta_look_busy(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
-                  struct sta_error *err)
+int sta_evaluate_busy(struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                      struct sta_figure_list *figures, struct sta_error *err)
 {
     int rc = STA_OK;
     for (size_t i = 0; i < ask->argument->count && rc == STA_OK; i++) {
-        const struct sta_condition_look *look = NULL;
-        rc = sta_look_condition(looks, ask->argument->items[i]->text, false, &look, err);
+        const struct sta_condition_cost *cost = NULL;
+        rc = sta_evaluate_condition(evaluation, ask->argument->items[i]->text, false, &cost, err);
         if (rc == STA_OK)
             sta_figure_number(figures, ask->name, ask->argument->keys[i]->text,
-                              sta_run_seconds(looks->run, look->busy));
+                              sta_run_seconds(evaluation->run, cost->busy));
     }
     return rc;
 }
 
-int sta_look_slowest_rank(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
-                          struct sta_error *err)
+int sta_evaluate_slowest_rank(struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                              struct sta_figure_list *figures, struct sta_error *err)
 {
-    const struct sta_condition_look *look = NULL;
+    const struct sta_condition_cost *cost = NULL;
     const struct sta_yaml_node *seconds = sta_yaml_find(ask->argument, "seconds");
-    int rc = sta_look_condition(looks, sta_yaml_find(ask->argument, "of")->text, true, &look, err);
+    int rc = sta_evaluate_condition(evaluation, sta_yaml_find(ask->argument, "of")->text, true, &cost, err);
     if (rc != STA_OK)
         return rc;
     const int64_t limit =
-        sta_ticks(seconds != NULL ? strtod(seconds->text, NULL) : 0, looks->run->ticks_per_us);
+        sta_ticks(seconds != NULL ? strtod(seconds->text, NULL) : 0, evaluation->run->ticks_per_us);
     int64_t over = 0, most = 0;
-    for (uint32_t r = 0; look->of_rank != NULL && r < looks->phases.rank_count; r++) {
-        over += look->of_rank[r] > limit;
-        most = STA_MAX(most, look->of_rank[r]);
+    for (uint32_t r = 0; cost->of_rank != NULL && r < evaluation->phases.rank_count; r++) {
+        over += cost->of_rank[r] > limit;
+        most = STA_MAX(most, cost->of_rank[r]);
     }
     sta_figure_int(figures, ask->name, "over", over);
-    sta_figure_number(figures, ask->name, "max", sta_run_seconds(looks->run, most));
+    sta_figure_number(figures, ask->name, "max", sta_run_seconds(evaluation->run, most));
     return STA_OK;
 }
 
 /* File system calls, and those in no layer of the tree. */
 static const char calls[] = "cat.str.contains(\"posix|stdio\") and io_cat in [1, 2, 3, 7]";
 
-void sta_looks_note_unmatched(struct sta_looks *looks)
+void sta_evaluation_note_unmatched(struct sta_evaluation *evaluation)
 {
     struct sta_blocking_tree tree;
     struct sta_buffer text;
-    sta_tree_init(&tree, looks->run->preset);
+    sta_tree_init(&tree, evaluation->run->preset);
     sta_buffer_init(&text);
     sta_put_format(&text, "(%s) and not (false", calls);
     for (size_t i = 0; i < tree.count; i++)
@@ -254,28 +255,28 @@ void sta_looks_note_unmatched(struct sta_looks *looks)
                        tree.nodes[i]->condition != NULL ? tree.nodes[i]->condition : "true");
     sta_put_char(&text, ')');
     if (tree.count > 0) {
-        looks->unmatched = sta_arena_copy(&looks->run->memory, text.data, text.size);
-        sta_looks_note(looks, calls, false);
-        sta_looks_note(looks, looks->unmatched, false);
+        evaluation->unmatched = sta_arena_copy(&evaluation->run->memory, text.data, text.size);
+        sta_evaluation_note(evaluation, calls, false);
+        sta_evaluation_note(evaluation, evaluation->unmatched, false);
     }
     sta_buffer_fini(&text);
     sta_tree_fini(&tree);
 }
 
-int sta_look_unmatched(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                       struct sta_error *err)
+int sta_evaluate_unmatched(struct sta_evaluation *evaluation, const char *ask,
+                           struct sta_figure_list *figures, struct sta_error *err)
 {
-    const struct sta_condition_look *all = NULL, *outside = NULL;
+    const struct sta_condition_cost *all = NULL, *outside = NULL;
     int rc = STA_OK;
-    if (looks->unmatched != NULL) {
-        rc = sta_look_condition(looks, calls, false, &all, err);
+    if (evaluation->unmatched != NULL) {
+        rc = sta_evaluate_condition(evaluation, calls, false, &all, err);
         if (rc == STA_OK)
-            rc = sta_look_condition(looks, looks->unmatched, false, &outside, err);
+            rc = sta_evaluate_condition(evaluation, evaluation->unmatched, false, &outside, err);
     }
     if (rc == STA_OK) {
-        sta_figure_number(figures, ask, "all", all != NULL ? sta_run_seconds(looks->run, all->busy) : 0);
+        sta_figure_number(figures, ask, "all", all != NULL ? sta_run_seconds(evaluation->run, all->busy) : 0);
         sta_figure_number(figures, ask, "outside",
-                          outside != NULL ? sta_run_seconds(looks->run, outside->busy) : 0);
+                          outside != NULL ? sta_run_seconds(evaluation->run, outside->busy) : 0);
         sta_figure_int(figures, ask, "events", outside != NULL ? outside->events : 0);
     }
     return rc;

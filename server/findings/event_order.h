@@ -1,7 +1,7 @@
-/* order_looks.h - what the order of all events shows: times without any, clock jumps, repeated events
+/* event_order.h - what the order of all events shows: times without any, clock jumps, repeated events
  * (private to findings). */
-#ifndef STA_FINDINGS_ORDER_LOOKS_H
-#define STA_FINDINGS_ORDER_LOOKS_H
+#ifndef STA_FINDINGS_EVENT_ORDER_H
+#define STA_FINDINGS_EVENT_ORDER_H
 
 #include "findings/phases.h"
 
@@ -14,7 +14,7 @@ struct sta_jump {
     int64_t around;  /* end of the event around it */
 };
 
-struct sta_order_looks {
+struct sta_event_order {
     bool gap;                               /* there is one */
     uint32_t gap_rank;                      /* whose longest time without an event is the longest */
     int64_t gap_from, gap_to;               /* ticks */
@@ -25,7 +25,7 @@ struct sta_order_looks {
     int64_t copies;            /* of one event, at most */
 };
 
-STA_MUSTCHECK int sta_order_look(struct sta_run *run, const struct sta_phases *phases,
-                                 struct sta_order_looks *looks, struct sta_error *err);
+STA_MUSTCHECK int sta_event_order_measure(struct sta_run *run, const struct sta_phases *phases,
+                                          struct sta_event_order *order, struct sta_error *err);
 
 #endif

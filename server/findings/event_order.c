@@ -5,7 +5,7 @@
  * rank's other threads; they are distinguished by a hash of 64 bits over thread and all columns.  Reading all
  * arguments costs more than the rest of the pass, and most traces repeat nothing: the first pass hashes what
  * is cheap to read, and only when two events agree in that, another pass hashes everything. */
-#include "findings/order_looks.h"
+#include "findings/event_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -395,39 +395,39 @@ static void pass_fini(struct pass *pass)
 }
 
 /* Of one pass: what it found of repeated events. */
-static void put_repeated(const struct pass *pass, struct sta_order_looks *looks)
+static void put_repeated(const struct pass *pass, struct sta_event_order *order)
 {
-    looks->lasting = looks->repeated = looks->copies = 0;
+    order->lasting = order->repeated = order->copies = 0;
     for (unsigned w = 0; w < pass->worker_count; w++) {
-        looks->lasting += pass->workers[w]->lasting;
-        looks->repeated += pass->workers[w]->repeated;
-        looks->copies = STA_MAX(looks->copies, pass->workers[w]->copies);
+        order->lasting += pass->workers[w]->lasting;
+        order->repeated += pass->workers[w]->repeated;
+        order->copies = STA_MAX(order->copies, pass->workers[w]->copies);
     }
 }
 
-static void put_jumps(const struct pass *pass, struct sta_order_looks *looks)
+static void put_jumps(const struct pass *pass, struct sta_event_order *order)
 {
-    looks->jumps = pass->jumps;
-    looks->shown_count = pass->shown_count;
-    memcpy(looks->shown, pass->shown, sizeof pass->shown);
+    order->jumps = pass->jumps;
+    order->shown_count = pass->shown_count;
+    memcpy(order->shown, pass->shown, sizeof pass->shown);
 }
 
-static void put_gaps(const struct pass *pass, struct sta_order_looks *looks)
+static void put_gaps(const struct pass *pass, struct sta_event_order *order)
 {
     for (uint32_t i = 0; i < pass->phases->order_count; i++) {
         const struct gap *gap = &pass->gaps[pass->phases->order[i]];
-        if (gap->to - gap->from <= looks->gap_to - looks->gap_from)
+        if (gap->to - gap->from <= order->gap_to - order->gap_from)
             continue;
-        looks->gap = true;
-        looks->gap_rank = pass->phases->order[i];
-        looks->gap_from = gap->from;
-        looks->gap_to = gap->to;
+        order->gap = true;
+        order->gap_rank = pass->phases->order[i];
+        order->gap_from = gap->from;
+        order->gap_to = gap->to;
     }
 }
 
 /* @whole: all columns are hashed, and nothing else is looked for. */
 static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool whole,
-                    struct sta_order_looks *looks, struct sta_error *err)
+                    struct sta_event_order *order, struct sta_error *err)
 {
     const struct sta_tables *tables = sta_snapshot_tables(run->query.snapshot);
     struct pass pass = {.run = run,
@@ -450,19 +450,19 @@ static int run_pass(struct sta_run *run, const struct sta_phases *phases, bool w
     if (rc == STA_OK)
         rc = sta_scan_run(&scan, run->budget, err);
     if (rc == STA_OK)
-        put_repeated(&pass, looks);
+        put_repeated(&pass, order);
     if (rc == STA_OK && !whole) {
-        put_jumps(&pass, looks);
-        put_gaps(&pass, looks);
+        put_jumps(&pass, order);
+        put_gaps(&pass, order);
     }
     pass_fini(&pass);
     return rc;
 }
 
-int sta_order_look(struct sta_run *run, const struct sta_phases *phases, struct sta_order_looks *looks,
-                   struct sta_error *err)
+int sta_event_order_measure(struct sta_run *run, const struct sta_phases *phases,
+                            struct sta_event_order *order, struct sta_error *err)
 {
-    *looks = (struct sta_order_looks){0};
-    int rc = run_pass(run, phases, false, looks, err);
-    return rc == STA_OK && looks->repeated > 0 ? run_pass(run, phases, true, looks, err) : rc;
+    *order = (struct sta_event_order){0};
+    int rc = run_pass(run, phases, false, order, err);
+    return rc == STA_OK && order->repeated > 0 ? run_pass(run, phases, true, order, err) : rc;
 }

@@ -1,5 +1,5 @@
-/* Asks to figures. */
-#include "findings/looks_private.h"
+/* The figures of each kind of ask; what several rules ask is measured once. */
+#include "findings/evaluation_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,23 +23,23 @@ static int64_t job_of(const struct sta_phases *phases)
     return start < end ? end - start : 0;
 }
 
-static void measure_base(struct sta_looks *looks)
+static void measure_base(struct sta_evaluation *evaluation)
 {
-    const struct sta_phases *phases = &looks->phases;
+    const struct sta_phases *phases = &evaluation->phases;
     __int128 training = 0, span = 0;
     for (uint32_t i = 0; i < phases->order_count; i++) {
         const struct sta_rank *rank = &phases->ranks[phases->order[i]];
         training += sta_moments_length(&rank->training);
         span += rank->end - rank->start;
     }
-    looks->base_kind = training > 0 ? "training" : "span";
-    looks->base = training > 0 ? training : span;
+    evaluation->base_kind = training > 0 ? "training" : "span";
+    evaluation->base = training > 0 ? training : span;
 }
 
-static void put_context(struct sta_looks *looks)
+static void put_context(struct sta_evaluation *evaluation)
 {
-    const struct sta_phases *phases = &looks->phases;
-    struct sta_figure_list *figures = &looks->context;
+    const struct sta_phases *phases = &evaluation->phases;
+    struct sta_figure_list *figures = &evaluation->context;
     size_t epochs = 0, steps = 0;
     for (uint32_t i = 0; i < phases->order_count; i++) {
         const struct sta_rank *rank = &phases->ranks[phases->order[i]];
@@ -52,61 +52,61 @@ static void put_context(struct sta_looks *looks)
     sta_figure_int(figures, NULL, "events", (int64_t)phases->events);
     sta_figure_int(figures, NULL, "epochs", (int64_t)epochs);
     sta_figure_int(figures, NULL, "steps", (int64_t)steps);
-    sta_figure_number(figures, NULL, "base", sta_run_seconds(looks->run, looks->base));
-    sta_figure_text(figures, NULL, "base_kind", looks->base_kind);
+    sta_figure_number(figures, NULL, "base", sta_run_seconds(evaluation->run, evaluation->base));
+    sta_figure_text(figures, NULL, "base_kind", evaluation->base_kind);
     sta_figure_text(figures, NULL, "kind",
-                    sta_trace_kind_name(sta_snapshot_info(looks->run->query.snapshot)->kind));
-    sta_figure_text(figures, NULL, "preset", looks->run->preset->name);
-    sta_figure_number(figures, NULL, "job", sta_run_seconds(looks->run, job_of(phases)));
-    sta_figure_number(figures, NULL, "goal", looks->goal);
-    sta_figure_int(figures, NULL, "warmup", looks->rules->warmup_steps);
+                    sta_trace_kind_name(sta_snapshot_info(evaluation->run->query.snapshot)->kind));
+    sta_figure_text(figures, NULL, "preset", evaluation->run->preset->name);
+    sta_figure_number(figures, NULL, "job", sta_run_seconds(evaluation->run, job_of(phases)));
+    sta_figure_number(figures, NULL, "goal", evaluation->goal);
+    sta_figure_int(figures, NULL, "warmup", evaluation->rules->warmup_steps);
 }
 
 /* The conditions of all rules, so that they are measured together. */
-static void note_conditions(struct sta_looks *looks)
+static void note_conditions(struct sta_evaluation *evaluation)
 {
-    for (size_t r = 0; r < looks->asked_count; r++) {
-        const struct sta_rule *rule = looks->asked[r];
+    for (size_t r = 0; r < evaluation->asked_count; r++) {
+        const struct sta_rule *rule = evaluation->asked[r];
         if (rule->stake != NULL)
-            sta_looks_note(looks, rule->stake, false);
+            sta_evaluation_note(evaluation, rule->stake, false);
         for (size_t a = 0; a < rule->ask_count; a++) {
             const struct sta_yaml_node *argument = rule->asks[a].argument;
             if (rule->asks[a].kind == STA_ASK_slowest_rank_busy)
-                sta_looks_note(looks, sta_yaml_find(argument, "of")->text, true);
+                sta_evaluation_note(evaluation, sta_yaml_find(argument, "of")->text, true);
             if (rule->asks[a].kind == STA_ASK_unmatched)
-                sta_looks_note_unmatched(looks);
+                sta_evaluation_note_unmatched(evaluation);
             for (size_t i = 0; rule->asks[a].kind == STA_ASK_busy && i < argument->count; i++)
-                sta_looks_note(looks, argument->items[i]->text, false);
+                sta_evaluation_note(evaluation, argument->items[i]->text, false);
         }
     }
 }
 
-int sta_looks_init(struct sta_looks *looks, struct sta_run *run, const struct sta_rules *rules,
-                   const struct sta_rule **asked, size_t count, double goal, struct sta_error *err)
+int sta_evaluation_init(struct sta_evaluation *evaluation, struct sta_run *run, const struct sta_rules *rules,
+                        const struct sta_rule **asked, size_t count, double goal, struct sta_error *err)
 {
-    *looks =
-        (struct sta_looks){.run = run, .rules = rules, .asked = asked, .asked_count = count, .goal = goal};
-    looks->has_stall = sta_preset_chain(run->preset, "stall") != NULL;
-    note_conditions(looks);
-    sta_looks_bind(looks);
-    int rc = sta_phases_read(run, &looks->phases, err);
+    *evaluation = (struct sta_evaluation){
+        .run = run, .rules = rules, .asked = asked, .asked_count = count, .goal = goal};
+    evaluation->has_stall = sta_preset_chain(run->preset, "stall") != NULL;
+    note_conditions(evaluation);
+    sta_evaluation_bind(evaluation);
+    int rc = sta_phases_read(run, &evaluation->phases, err);
     if (rc != STA_OK)
         return rc;
-    measure_base(looks);
-    put_context(looks);
+    measure_base(evaluation);
+    put_context(evaluation);
     return STA_OK;
 }
 
-void sta_looks_fini(struct sta_looks *looks)
+void sta_evaluation_fini(struct sta_evaluation *evaluation)
 {
-    sta_looks_conditions_fini(looks);
-    sta_looks_queries_fini(looks);
-    sta_looks_ledger_fini(looks);
-    sta_looks_ranks_fini(looks);
-    sta_utilisation_fini(&looks->utilisation);
-    sta_access_fini(&looks->access);
-    sta_phases_fini(&looks->phases);
-    sta_figures_fini(&looks->context);
+    sta_evaluation_conditions_fini(evaluation);
+    sta_evaluation_queries_fini(evaluation);
+    sta_evaluation_ledger_fini(evaluation);
+    sta_evaluation_ranks_fini(evaluation);
+    sta_utilisation_fini(&evaluation->utilisation);
+    sta_access_fini(&evaluation->access);
+    sta_phases_fini(&evaluation->phases);
+    sta_figures_fini(&evaluation->context);
 }
 
 /* ---- evidence */
@@ -160,44 +160,45 @@ void sta_evidence_units(const struct sta_scope *scope, const uint32_t *units, si
 
 /* ---- the trace itself */
 
-static int look_at_order(struct sta_looks *looks, struct sta_error *err)
+static int measure_order(struct sta_evaluation *evaluation, struct sta_error *err)
 {
-    if (looks->order_seen == STA_SEEN)
+    if (evaluation->order_measured == STA_MEASURED)
         return STA_OK;
-    int rc = sta_order_look(looks->run, &looks->phases, &looks->order, err);
+    int rc = sta_event_order_measure(evaluation->run, &evaluation->phases, &evaluation->order, err);
     if (rc == STA_OK)
-        looks->order_seen = STA_SEEN;
+        evaluation->order_measured = STA_MEASURED;
     return rc;
 }
 
-static void put_gap(struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
+static void put_gap(struct sta_evaluation *evaluation, const char *ask, struct sta_figure_list *figures,
                     struct sta_table *evidence)
 {
-    const struct sta_order_looks *order = &looks->order;
-    sta_figure_number(figures, ask, "time", sta_run_seconds(looks->run, order->gap_to - order->gap_from));
+    const struct sta_event_order *order = &evaluation->order;
+    sta_figure_number(figures, ask, "time",
+                      sta_run_seconds(evaluation->run, order->gap_to - order->gap_from));
     if (!order->gap)
         return;
-    sta_evidence_units(looks->phases.binding.scope, &order->gap_rank, 1, evidence);
+    sta_evidence_units(evaluation->phases.binding.scope, &order->gap_rank, 1, evidence);
     const size_t first = evidence->column_count;
     sta_add_seconds(evidence, "start");
     sta_add_seconds(evidence, "end");
-    sta_table_set_number(&evidence->columns[first], 0, sta_run_seconds(looks->run, order->gap_from));
-    sta_table_set_number(&evidence->columns[first + 1], 0, sta_run_seconds(looks->run, order->gap_to));
+    sta_table_set_number(&evidence->columns[first], 0, sta_run_seconds(evaluation->run, order->gap_from));
+    sta_table_set_number(&evidence->columns[first + 1], 0, sta_run_seconds(evaluation->run, order->gap_to));
 }
 
-static void put_jumps(const struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                      struct sta_table *evidence)
+static void put_jumps(const struct sta_evaluation *evaluation, const char *ask,
+                      struct sta_figure_list *figures, struct sta_table *evidence)
 {
     static const char *const names[] = {"host_name", "pid", "tid", "start", "end", "end_around"};
     static const char *const units[] = {NULL, NULL, NULL, "s", "s", "s"};
     static const enum sta_type types[] = {STA_TYPE_TEXT,  STA_TYPE_INT,   STA_TYPE_INT,
                                           STA_TYPE_FLOAT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
-    const struct sta_entities *entities = sta_snapshot_entities(looks->run->query.snapshot);
-    sta_figure_int(figures, ask, "jumps", looks->order.jumps);
-    sta_figure_int(figures, ask, "events", (int64_t)looks->phases.events);
-    sta_evidence_begin(evidence, looks->order.shown_count, names, types, units, STA_COUNT_OF(names));
+    const struct sta_entities *entities = sta_snapshot_entities(evaluation->run->query.snapshot);
+    sta_figure_int(figures, ask, "jumps", evaluation->order.jumps);
+    sta_figure_int(figures, ask, "events", (int64_t)evaluation->phases.events);
+    sta_evidence_begin(evidence, evaluation->order.shown_count, names, types, units, STA_COUNT_OF(names));
     for (size_t i = 0; i < evidence->rows; i++) {
-        const struct sta_jump *jump = &looks->order.shown[i];
+        const struct sta_jump *jump = &evaluation->order.shown[i];
         const struct sta_entity_thread *thread = &entities->threads[jump->thread];
         const int64_t times[] = {jump->ts, jump->to, jump->around};
         if (thread->host != STA_NO_CODE)
@@ -207,35 +208,35 @@ static void put_jumps(const struct sta_looks *looks, const char *ask, struct sta
         if (thread->tid != STA_NO_ID)
             sta_table_set_int(&evidence->columns[2], i, thread->tid);
         for (size_t t = 0; t < STA_COUNT_OF(times); t++)
-            sta_table_set_number(&evidence->columns[3 + t], i, sta_run_seconds(looks->run, times[t]));
+            sta_table_set_number(&evidence->columns[3 + t], i, sta_run_seconds(evaluation->run, times[t]));
     }
 }
 
-static int look_at_trace(struct sta_looks *looks, const struct sta_ask *ask, struct sta_figure_list *figures,
-                         struct sta_table *evidence, struct sta_error *err)
+static int evaluate_trace(struct sta_evaluation *evaluation, const struct sta_ask *ask,
+                          struct sta_figure_list *figures, struct sta_table *evidence, struct sta_error *err)
 {
-    int rc = look_at_order(looks, err);
+    int rc = measure_order(evaluation, err);
     if (rc != STA_OK)
         return rc;
     if (ask->kind == STA_ASK_gaps) {
-        put_gap(looks, ask->name, figures, evidence);
+        put_gap(evaluation, ask->name, figures, evidence);
     } else if (ask->kind == STA_ASK_jumps) {
-        put_jumps(looks, ask->name, figures, evidence);
+        put_jumps(evaluation, ask->name, figures, evidence);
     } else {
-        sta_figure_int(figures, ask->name, "events", looks->order.lasting);
-        sta_figure_int(figures, ask->name, "repeated", looks->order.repeated);
-        sta_figure_int(figures, ask->name, "copies", looks->order.copies);
+        sta_figure_int(figures, ask->name, "events", evaluation->order.lasting);
+        sta_figure_int(figures, ask->name, "repeated", evaluation->order.repeated);
+        sta_figure_int(figures, ask->name, "copies", evaluation->order.copies);
     }
     return STA_OK;
 }
 
-static void look_at_clocks(const struct sta_looks *looks, const char *ask, struct sta_figure_list *figures,
-                           struct sta_table *evidence)
+static void evaluate_clocks(const struct sta_evaluation *evaluation, const char *ask,
+                            struct sta_figure_list *figures, struct sta_table *evidence)
 {
     static const char *const names[] = {"host_name", "start", "end"}, *const units[] = {NULL, "s", "s"};
     static const enum sta_type types[] = {STA_TYPE_TEXT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
-    const struct sta_entities *entities = sta_snapshot_entities(looks->run->query.snapshot);
-    const struct sta_phases *phases = &looks->phases;
+    const struct sta_entities *entities = sta_snapshot_entities(evaluation->run->query.snapshot);
+    const struct sta_phases *phases = &evaluation->phases;
     int64_t first = INT64_MAX, last = INT64_MIN, latest = INT64_MIN, earliest = INT64_MAX;
     size_t row = 0;
     sta_evidence_begin(evidence, phases->hosts, names, types, units, STA_COUNT_OF(names));
@@ -251,57 +252,57 @@ static void look_at_clocks(const struct sta_looks *looks, const char *ask, struc
             continue;
         if (h < phases->host_limit)
             sta_evidence_name(evidence, 0, row, sta_dictionary_text(entities->hosts, h).bytes);
-        sta_table_set_number(&evidence->columns[1], row, sta_run_seconds(looks->run, span.start));
-        sta_table_set_number(&evidence->columns[2], row, sta_run_seconds(looks->run, span.end));
+        sta_table_set_number(&evidence->columns[1], row, sta_run_seconds(evaluation->run, span.start));
+        sta_table_set_number(&evidence->columns[2], row, sta_run_seconds(evaluation->run, span.end));
         row++;
     }
     const double job = last > first ? (double)last - (double)first : 0;
     sta_figure_int(figures, ask, "hosts", phases->hosts);
     sta_figure_number(figures, ask, "common", job > 0 ? (double)STA_MAX(earliest - latest, 0) / job : NAN);
     if (phases->hosts > 0)
-        sta_figure_number(figures, ask, "spread", sta_run_seconds(looks->run, latest - first));
+        sta_figure_number(figures, ask, "spread", sta_run_seconds(evaluation->run, latest - first));
 }
 
 /* ---- all of them */
 
-int sta_look(struct sta_looks *looks, const struct sta_rule *rule, const struct sta_ask *ask,
-             struct sta_figure_list *figures, struct sta_table *evidence, struct sta_error *err)
+int sta_evaluate(struct sta_evaluation *evaluation, const struct sta_rule *rule, const struct sta_ask *ask,
+                 struct sta_figure_list *figures, struct sta_table *evidence, struct sta_error *err)
 {
     switch (ask->kind) {
     case STA_ASK_attribution:
-        return sta_look_causes(looks, ask->name, figures, evidence, err);
+        return sta_evaluate_causes(evaluation, ask->name, figures, evidence, err);
     case STA_ASK_blocking:
-        return sta_look_layers(looks, ask->name, figures, evidence, err);
+        return sta_evaluate_layers(evaluation, ask->name, figures, evidence, err);
     case STA_ASK_utilisation:
-        return sta_look_utilisation(looks, ask->name, figures, evidence, err);
+        return sta_evaluate_utilisation(evaluation, ask->name, figures, evidence, err);
     case STA_ASK_query:
-        return sta_look_query(looks, rule, ask, figures, err);
+        return sta_evaluate_query(evaluation, rule, ask, figures, err);
     case STA_ASK_busy:
-        return sta_look_busy(looks, ask, figures, err);
+        return sta_evaluate_busy(evaluation, ask, figures, err);
     case STA_ASK_slowest_rank_busy:
-        return sta_look_slowest_rank(looks, ask, figures, err);
+        return sta_evaluate_slowest_rank(evaluation, ask, figures, err);
     case STA_ASK_stragglers:
-        return sta_look_stragglers(looks, ask, figures, evidence, err);
+        return sta_evaluate_stragglers(evaluation, ask, figures, evidence, err);
     case STA_ASK_arrivals:
-        return sta_look_arrivals(looks, ask->name, figures, evidence, err);
+        return sta_evaluate_arrivals(evaluation, ask->name, figures, evidence, err);
     case STA_ASK_access:
-        return sta_look_access(looks, ask, figures, evidence, err);
+        return sta_evaluate_access(evaluation, ask, figures, evidence, err);
     case STA_ASK_shared:
-        return sta_look_shared(looks, ask, figures, err);
+        return sta_evaluate_shared(evaluation, ask, figures, err);
     case STA_ASK_cold:
-        return sta_look_cold(looks, ask->name, figures, evidence, err);
+        return sta_evaluate_cold(evaluation, ask->name, figures, evidence, err);
     case STA_ASK_first_step:
-        return sta_look_first_steps(looks, ask->name, figures, err);
+        return sta_evaluate_first_steps(evaluation, ask->name, figures, err);
     case STA_ASK_same_thread:
-        return sta_look_threads(looks, ask->name, figures, err);
+        return sta_evaluate_threads(evaluation, ask->name, figures, err);
     case STA_ASK_ledger:
-        return sta_look_ledger(looks, ask->name, figures, evidence, err);
+        return sta_evaluate_ledger(evaluation, ask->name, figures, evidence, err);
     case STA_ASK_clocks:
-        look_at_clocks(looks, ask->name, figures, evidence);
+        evaluate_clocks(evaluation, ask->name, figures, evidence);
         return STA_OK;
     case STA_ASK_unmatched:
-        return sta_look_unmatched(looks, ask->name, figures, err);
+        return sta_evaluate_unmatched(evaluation, ask->name, figures, err);
     default:
-        return look_at_trace(looks, ask, figures, evidence, err);
+        return evaluate_trace(evaluation, ask, figures, evidence, err);
     }
 }
