@@ -90,7 +90,7 @@ static void on_message(void *context, struct sta_message *message)
     case STA_MESSAGE_GRANT_WANTED:
     case STA_MESSAGE_UNIT_DONE:
     case STA_MESSAGE_INGEST_DONE:
-        sta_desk_arrived(cluster, message);
+        sta_coordinator_arrived(cluster, message);
         return;
     case STA_MESSAGE_CANCEL:
         cancel(cluster, message->head.subject);

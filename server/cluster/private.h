@@ -93,7 +93,7 @@ int sta_cluster_read(void *context, const struct sta_shared_reading *reading, st
 /** Rank 0: before and after that it worked alone. */
 void sta_cluster_note_alone(void *context, uint64_t plan_ns, uint64_t publish_ns);
 /** Rank 0: a rank wants a unit or codes, or has done a unit or the whole ingest. */
-void sta_desk_arrived(struct sta_cluster *cluster, struct sta_message *message);
+void sta_coordinator_arrived(struct sta_cluster *cluster, struct sta_message *message);
 /** An ingest has begun, rank 0 has answered. */
 void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message);
 void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message);

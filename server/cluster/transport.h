@@ -14,7 +14,7 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
-/* X(NAME): what a message is; members.c, queries.c and desk.c say what its bytes are. */
+/* X(NAME): what a message is; members.c, queries.c and coordinator.c say what its bytes are. */
 #define STA_MESSAGE_LIST(X)                                                                                  \
     X(BEAT)         /* both ways: still here */                                                              \
     X(STOP)         /* from rank 0: leave the job; to rank 0: the system asks this rank to end */            \

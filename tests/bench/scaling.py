@@ -94,4 +94,4 @@ def measure_scaling(table, data, scratch):
     each = ", ".join(f"{part} {seconds(each)}" for part, (_, each) in lines.items())
     table.add(f"for each segment, of {events // segments:,} rows", each, f"for each of {FILES:,} files", f"plan {seconds(of_file)}")
     table.add(f"10^10 events by {NODES} nodes, by the model", seconds(many), "1 node", seconds(one), f"{one / many:.1f} x faster", f">= {0.8 * NODES:.1f} x")
-    table.add("", f"rank 0 alone {seconds(alone)}", "its desk, beside the reading", seconds(beside), "", f"< {seconds(many - alone)}")
+    table.add("", f"rank 0 alone {seconds(alone)}", "its coordinator, beside the reading", seconds(beside), "", f"< {seconds(many - alone)}")

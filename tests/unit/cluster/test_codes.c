@@ -9,7 +9,7 @@
 #include "common/memory.h"
 
 /* Rank 0, at hand. */
-struct desk {
+struct coordinator {
     struct sta_tables *tables;
     unsigned asked;
     size_t cut;  /* bytes that are missing of the answer */
@@ -22,27 +22,27 @@ struct desk {
 
 static int answer(void *context, const struct sta_buffer *request, struct sta_error *err)
 {
-    struct desk *desk = context;
+    struct coordinator *coordinator = context;
     struct sta_cursor in = {.at = (const unsigned char *)request->data,
                             .end = (const unsigned char *)request->data + request->size};
-    desk->asked++;
-    cr_assert_null(desk->answer.data, "one request at a time");
-    desk->status = sta_codes_grant(desk->tables, &in, &desk->answer, err);
+    coordinator->asked++;
+    cr_assert_null(coordinator->answer.data, "one request at a time");
+    coordinator->status = sta_codes_grant(coordinator->tables, &in, &coordinator->answer, err);
     return STA_OK;
 }
 
 static int take(void *context, bool wait, unsigned char **bytes, size_t *size, struct sta_error *err)
 {
-    struct desk *desk = context;
-    desk->waited |= wait;
+    struct coordinator *coordinator = context;
+    coordinator->waited |= wait;
     *bytes = NULL;
-    if (desk->slow && !wait)
+    if (coordinator->slow && !wait)
         return STA_OK;
-    *bytes = sta_alloc(desk->answer.size + 1);
-    *size = desk->answer.size - STA_MIN(desk->cut, desk->answer.size);
-    memcpy(*bytes, desk->answer.data, *size);
-    sta_buffer_fini(&desk->answer);
-    return desk->status;
+    *bytes = sta_alloc(coordinator->answer.size + 1);
+    *size = coordinator->answer.size - STA_MIN(coordinator->cut, coordinator->answer.size);
+    memcpy(*bytes, coordinator->answer.data, *size);
+    sta_buffer_fini(&coordinator->answer);
+    return coordinator->status;
 }
 
 static uint32_t intern(struct sta_dictionary *dictionary, const char *text)
@@ -91,71 +91,71 @@ static void fill(struct sta_batch *batch, struct sta_tables *tables, const char 
     batch->args[1] = (struct sta_args_column){.key = 4000}; /* what is left of an earlier batch */
 }
 
-static void check_reference(const struct desk *desk, const struct sta_dictionary *dictionary, uint32_t code,
-                            const char *source)
+static void check_reference(const struct coordinator *coordinator, const struct sta_dictionary *dictionary,
+                            uint32_t code, const char *source)
 {
     const struct sta_reference_parts parts = sta_reference_split(sta_dictionary_text(dictionary, code));
     cr_assert(parts.hash);
     cr_assert_eq(parts.text.length, 2);
-    cr_assert_str_eq(text_of(sta_tables_sources(desk->tables), parts.source), source);
+    cr_assert_str_eq(text_of(sta_tables_sources(coordinator->tables), parts.source), source);
 }
 
-static void check(const struct desk *desk, const struct sta_batch *batch, const char *name,
+static void check(const struct coordinator *coordinator, const struct sta_batch *batch, const char *name,
                   const char *source, const char *key, const char *value)
 {
     const struct sta_args_column *args = &batch->args[0];
-    cr_assert_str_eq(text_of(sta_tables_names(desk->tables), batch->name[0]), name);
+    cr_assert_str_eq(text_of(sta_tables_names(coordinator->tables), batch->name[0]), name);
     cr_assert_eq(batch->cat[0], STA_NO_CODE);
-    cr_assert_str_eq(text_of(sta_tables_keys(desk->tables), args->key), key);
-    cr_assert_str_eq(text_of(sta_tables_values(desk->tables, args->key), args->values[0].code), value);
-    check_reference(desk, sta_tables_file_refs(desk->tables), batch->file[0], source);
-    const struct sta_thread thread = sta_tables_thread(desk->tables, batch->thread[0]);
+    cr_assert_str_eq(text_of(sta_tables_keys(coordinator->tables), args->key), key);
+    cr_assert_str_eq(text_of(sta_tables_values(coordinator->tables, args->key), args->values[0].code), value);
+    check_reference(coordinator, sta_tables_file_refs(coordinator->tables), batch->file[0], source);
+    const struct sta_thread thread = sta_tables_thread(coordinator->tables, batch->thread[0]);
     cr_assert_eq(thread.pid, 7);
-    check_reference(desk, sta_tables_host_refs(desk->tables), thread.host, source);
+    check_reference(coordinator, sta_tables_host_refs(coordinator->tables), thread.host, source);
 }
 
-static struct desk *desk_create(void)
+static struct coordinator *coordinator_create(void)
 {
-    struct desk *desk = sta_alloc(sizeof *desk);
-    desk->tables = sta_tables_create(NULL);
-    desk->calls = (struct sta_codes_calls){desk, answer, take};
-    intern(sta_tables_names(desk->tables), "what rank 0 met");
-    intern(sta_tables_sources(desk->tables), "0.pfw");
-    sta_tables_intern_key(desk->tables, "ret", 3);
-    return desk;
+    struct coordinator *coordinator = sta_alloc(sizeof *coordinator);
+    coordinator->tables = sta_tables_create(NULL);
+    coordinator->calls = (struct sta_codes_calls){coordinator, answer, take};
+    intern(sta_tables_names(coordinator->tables), "what rank 0 met");
+    intern(sta_tables_sources(coordinator->tables), "0.pfw");
+    sta_tables_intern_key(coordinator->tables, "ret", 3);
+    return coordinator;
 }
 
-static void desk_destroy(struct desk *desk)
+static void coordinator_destroy(struct coordinator *coordinator)
 {
-    sta_buffer_fini(&desk->answer);
-    sta_tables_destroy(desk->tables);
-    free(desk);
+    sta_buffer_fini(&coordinator->answer);
+    sta_tables_destroy(coordinator->tables);
+    free(coordinator);
 }
 
-/* A desk, and the tables and codes of a unit that asks it. */
-static struct desk *open_unit(struct sta_tables **tables, struct sta_codes **codes)
+/* A coordinator, and the tables and codes of a unit that asks it. */
+static struct coordinator *open_unit(struct sta_tables **tables, struct sta_codes **codes)
 {
-    struct desk *desk = desk_create();
+    struct coordinator *coordinator = coordinator_create();
     *tables = sta_tables_create(NULL);
-    *codes = sta_codes_create(*tables, &desk->calls);
-    return desk;
+    *codes = sta_codes_create(*tables, &coordinator->calls);
+    return coordinator;
 }
 
-static void close_unit(struct desk *desk, struct sta_tables *tables, struct sta_codes *codes)
+static void close_unit(struct coordinator *coordinator, struct sta_tables *tables, struct sta_codes *codes)
 {
     sta_codes_destroy(codes);
     sta_tables_destroy(tables);
-    desk_destroy(desk);
+    coordinator_destroy(coordinator);
 }
 
 Test(cluster_codes, rows_of_units_get_the_codes_of_the_trace)
 {
-    struct desk *desk = desk_create();
+    struct coordinator *coordinator = coordinator_create();
     static const char *const names[] = {"read", "write", "what rank 0 met", "read"};
     for (size_t unit = 0; unit < 2; unit++) {
         struct sta_tables *tables = sta_tables_create(NULL);
-        struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
-        const unsigned before = desk->asked;
+        struct sta_codes *codes = sta_codes_create(tables, &coordinator->calls);
+        const unsigned before = coordinator->asked;
         intern(sta_tables_names(tables), unit == 0 ? "x" : "y"); /* codes differ from unit to unit */
         for (size_t i = 0; i < STA_COUNT_OF(names); i++) {
             struct sta_batch batch;
@@ -163,21 +163,21 @@ Test(cluster_codes, rows_of_units_get_the_codes_of_the_trace)
             const char *source = unit == 0 ? "a.pfw" : "b.pfw", *key = i % 2 ? "ret" : "step";
             fill(&batch, tables, names[i], source, key, names[i]);
             cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK, "%s", err.text);
-            check(desk, &batch, names[i], source, key, names[i]);
+            check(coordinator, &batch, names[i], source, key, names[i]);
             sta_batch_fini(&batch);
         }
-        cr_assert_leq(desk->asked - before, 4);
+        cr_assert_leq(coordinator->asked - before, 4);
         sta_codes_destroy(codes);
         sta_tables_destroy(tables);
     }
-    desk_destroy(desk);
+    coordinator_destroy(coordinator);
 }
 
 Test(cluster_codes, what_is_known_is_not_asked_again)
 {
     struct sta_tables *tables;
     struct sta_codes *codes;
-    struct desk *desk = open_unit(&tables, &codes);
+    struct coordinator *coordinator = open_unit(&tables, &codes);
     for (int i = 0; i < 3; i++) {
         struct sta_batch batch;
         struct sta_error err = STA_ERROR_INIT;
@@ -185,50 +185,50 @@ Test(cluster_codes, what_is_known_is_not_asked_again)
         cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK);
         sta_batch_fini(&batch);
     }
-    cr_assert_eq(desk->asked, 1);
-    close_unit(desk, tables, codes);
+    cr_assert_eq(coordinator->asked, 1);
+    close_unit(coordinator, tables, codes);
 }
 
 Test(cluster_codes, what_is_asked_ahead_is_there_when_rows_want_it)
 {
     struct sta_tables *tables;
     struct sta_codes *codes;
-    struct desk *desk = open_unit(&tables, &codes);
+    struct coordinator *coordinator = open_unit(&tables, &codes);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
-    cr_assert_eq(desk->asked, 0, "there is nothing yet");
+    cr_assert_eq(coordinator->asked, 0, "there is nothing yet");
     fill(&batch, tables, "read", "a.pfw", "ret", "one");
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
-    cr_assert_eq(desk->asked, 1);
+    cr_assert_eq(coordinator->asked, 1);
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK);
-    cr_assert(!desk->waited);
-    check(desk, &batch, "read", "a.pfw", "ret", "one");
+    cr_assert(!coordinator->waited);
+    check(coordinator, &batch, "read", "a.pfw", "ret", "one");
     sta_batch_fini(&batch);
-    desk->slow = true;
+    coordinator->slow = true;
     intern(sta_tables_names(tables), "asked");
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
     fill(&batch, tables, "asked", "a.pfw", "step", "met since");
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
-    cr_assert_eq(desk->asked, 2, "one request at a time");
+    cr_assert_eq(coordinator->asked, 2, "one request at a time");
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_OK);
-    cr_assert(desk->waited);
-    check(desk, &batch, "asked", "a.pfw", "step", "met since");
+    cr_assert(coordinator->waited);
+    check(coordinator, &batch, "asked", "a.pfw", "step", "met since");
     sta_batch_fini(&batch);
     intern(sta_tables_names(tables), "nobody wants it");
     cr_assert_eq(sta_codes_ask_ahead(codes, &err), STA_OK);
     sta_codes_destroy(codes);
-    cr_assert_null(desk->answer.data, "what is under way is taken");
+    cr_assert_null(coordinator->answer.data, "what is under way is taken");
     sta_tables_destroy(tables);
-    desk_destroy(desk);
+    coordinator_destroy(coordinator);
 }
 
 Test(cluster_codes, counters_name_the_keys_of_the_trace)
 {
     struct sta_tables *tables;
     struct sta_codes *codes;
-    struct desk *desk = open_unit(&tables, &codes);
+    struct coordinator *coordinator = open_unit(&tables, &codes);
     struct sta_buffer records = {0}, chunk = {0}, translated = {0};
     struct sta_error err = STA_ERROR_INIT;
     struct sta_counter_record record = {.ns = 5, .pid = 3, .host = {"", 0}, .name = {"cpu", 3}, .values = 1};
@@ -249,50 +249,51 @@ Test(cluster_codes, counters_name_the_keys_of_the_trace)
     cr_assert(sta_counter_get(&got, &read));
     cr_assert_eq(read.ns, 5);
     sta_counter_get_value(&got, &key, &value);
-    cr_assert_str_eq(text_of(sta_tables_keys(desk->tables), key), "user_pct");
+    cr_assert_str_eq(text_of(sta_tables_keys(coordinator->tables), key), "user_pct");
     cr_assert_eq(value, 12.5);
     sta_buffer_fini(&records);
     sta_buffer_fini(&chunk);
     sta_buffer_fini(&translated);
-    close_unit(desk, tables, codes);
+    close_unit(coordinator, tables, codes);
 }
 
 Test(cluster_codes, too_many_keys_are_a_sentence)
 {
     struct sta_tables *tables;
     struct sta_codes *codes;
-    struct desk *desk = open_unit(&tables, &codes);
+    struct coordinator *coordinator = open_unit(&tables, &codes);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     char key[16];
     for (int i = 0; i < STA_ARGS_KEYS_LIMIT; i++)
-        sta_tables_intern_key(desk->tables, key, (size_t)snprintf(key, sizeof key, "k%d", i));
+        sta_tables_intern_key(coordinator->tables, key, (size_t)snprintf(key, sizeof key, "k%d", i));
     fill(&batch, tables, "read", "a.pfw", "one more", "x");
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_ELIMIT);
     cr_assert(strstr(err.text, "4096 distinct args keys") != NULL, "%s", err.text);
     sta_batch_fini(&batch);
-    close_unit(desk, tables, codes);
+    close_unit(coordinator, tables, codes);
 }
 
 Test(cluster_codes, damaged_messages_are_refused)
 {
-    struct desk *desk = desk_create();
+    struct coordinator *coordinator = coordinator_create();
     struct sta_tables *tables = sta_tables_create(NULL);
     struct sta_batch batch;
     struct sta_error err = STA_ERROR_INIT;
     fill(&batch, tables, "read", "a.pfw", "ret", "one");
-    desk->cut = 1;
-    struct sta_codes *codes = sta_codes_create(tables, &desk->calls);
+    coordinator->cut = 1;
+    struct sta_codes *codes = sta_codes_create(tables, &coordinator->calls);
     cr_assert_eq(sta_codes_translate(codes, &batch, &err), STA_ECORRUPT);
     sta_codes_destroy(codes);
     static const unsigned char bytes[] = {1, 5, 'a', '.', 'p', 'f', 'w', 1, 4, 'r', 'e'};
     for (size_t size = 0; size < sizeof bytes; size++) {
         struct sta_cursor request = {.at = bytes, .end = bytes + size};
         struct sta_buffer answer = {0};
-        cr_assert_eq(sta_codes_grant(desk->tables, &request, &answer, &err), STA_ECORRUPT, "%zu bytes", size);
+        cr_assert_eq(sta_codes_grant(coordinator->tables, &request, &answer, &err), STA_ECORRUPT, "%zu bytes",
+                     size);
         sta_buffer_fini(&answer);
     }
     sta_batch_fini(&batch);
     sta_tables_destroy(tables);
-    desk_destroy(desk);
+    coordinator_destroy(coordinator);
 }
