@@ -6,6 +6,7 @@
 
 #include "analyse/sources/column_kernels.h"
 #include "analyse/exec/budget.h"
+#include "analyse/exec/sort.h"
 #include "analyse/exec/tasks.h"
 #include "analyse/sources/predicates.h"
 #include "common/memory.h"
@@ -19,9 +20,17 @@ struct sta_scan_visitor {
     uint32_t *classes, *selected;
 };
 
+/* Rows of a row group: those with from <= ts < to. */
+struct part {
+    uint32_t row_group;
+    int64_t from, to;
+};
+
 struct run {
     const struct sta_scan *scan;
-    const uint32_t *row_groups;         /* numbers of the row groups that may matter */
+    uint32_t *row_groups; /* numbers of the row groups that may matter */
+    size_t row_group_count;
+    const struct part *parts;           /* of these, when rows are wanted in order of time */
     struct sta_scan_visitor **visitors; /* by worker, as is .. */
     struct sta_scan_rows *rows;         /* .. what consumers in order of time are shown */
 };
@@ -57,10 +66,9 @@ size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers)
 
 /* ---- rows */
 
-static int narrow_to_window(struct sta_scan_visitor *visitor, struct sta_scan_rows *rows,
-                            struct sta_error *err)
+static int narrow_to_window(struct sta_scan_visitor *visitor, int64_t from, int64_t to,
+                            struct sta_scan_rows *rows, struct sta_error *err)
 {
-    const int64_t from = visitor->scan->from, to = visitor->scan->to;
     const struct sta_row_group *row_group = rows->row_group;
     if (row_group->ts_min >= from && (row_group->ts_max < to || to == INT64_MAX))
         return 0;
@@ -135,19 +143,26 @@ static int classify(struct sta_scan_visitor *visitor, const struct sta_scan_rows
     return rc;
 }
 
-int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_row_group *row_group,
-                   struct sta_scan_rows *rows, struct sta_error *err)
+/* Those rows of a row group that have from <= ts < to and pass the filter. */
+static int visit_window(struct sta_scan_visitor *visitor, const struct sta_row_group *row_group, int64_t from,
+                        int64_t to, struct sta_scan_rows *rows, struct sta_error *err)
 {
     *rows =
         (struct sta_scan_rows){.reader = visitor->reader, .row_group = row_group, .count = row_group->rows};
     sta_column_reader_seek(visitor->reader, row_group);
-    int rc = narrow_to_window(visitor, rows, err);
+    int rc = narrow_to_window(visitor, from, to, rows, err);
     if (rc == 0)
         rc = narrow_to_filter(visitor, rows, err);
     if (rc != 0 || rows->count == 0 || visitor->classifier == NULL)
         return rc;
     rows->classes = visitor->classes;
     return classify(visitor, rows, err);
+}
+
+int sta_scan_visit(struct sta_scan_visitor *visitor, const struct sta_row_group *row_group,
+                   struct sta_scan_rows *rows, struct sta_error *err)
+{
+    return visit_window(visitor, row_group, visitor->scan->from, visitor->scan->to, rows, err);
 }
 
 struct sta_scan_visitor *sta_scan_visitor_create(const struct sta_scan *scan, struct sta_program *filter,
@@ -187,68 +202,214 @@ struct sta_column_reader *sta_scan_visitor_reader(struct sta_scan_visitor *visit
 
 /* ---- the pass over all of them */
 
-static int visit(struct run *run, unsigned worker, size_t row_group, struct sta_scan_rows *rows,
+static const struct sta_row_group *row_group_of(const struct run *run, uint32_t number)
+{
+    return sta_snapshot_row_group(sta_columns_snapshot(run->scan->columns), number);
+}
+
+static int visit(struct run *run, unsigned worker, const struct part *part, struct sta_scan_rows *rows,
                  struct sta_error *err)
 {
     const struct sta_scan *scan = run->scan;
-    int rc = sta_scan_visit(
-        run->visitors[worker],
-        sta_snapshot_row_group(sta_columns_snapshot(scan->columns), run->row_groups[row_group]), rows, err);
+    int rc = visit_window(run->visitors[worker], row_group_of(run, part->row_group), part->from, part->to,
+                          rows, err);
     for (size_t i = 0; rc == 0 && rows->count > 0 && i < scan->accumulator_count; i++)
         rc = scan->accumulators[i].update(scan->accumulators[i].self, worker, rows, err);
     return rc;
 }
 
-static int visit_unordered(void *context, unsigned worker, size_t row_group, struct sta_error *err)
+static int visit_unordered(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
+    struct run *run = context;
+    const struct part whole = {run->row_groups[number], run->scan->from, run->scan->to};
     struct sta_scan_rows rows;
-    return visit(context, worker, row_group, &rows, err);
+    return visit(run, worker, &whole, &rows, err);
 }
 
-static int visit_ordered(void *context, unsigned worker, size_t row_group, const void **rows,
+static int visit_ordered(void *context, unsigned worker, size_t number, const void **rows,
                          struct sta_error *err)
 {
     struct run *run = context;
-    int rc = visit(run, worker, row_group, &run->rows[worker], err);
+    int rc = visit(run, worker, &run->parts[number], &run->rows[worker], err);
     *rows = run->rows[worker].count > 0 ? &run->rows[worker] : NULL;
     return rc;
 }
 
-static int run_ordered(struct run *run, size_t row_group_count, const struct sta_budget *budget,
-                       struct sta_error *err)
+/* ---- rows in order of time
+ *
+ * Records of a row group are held until the last slice of time that it reaches into.  Where so many row
+ * groups cover the same time that their records would take too much, each is visited part by part, which
+ * costs a visit for each. */
+
+#define LEAST_PART 256  /* rows */
+#define WAITING_SHARE 4 /* of the memory of the query: one in so many */
+static const char PARTS[] = "the row groups of a pass";
+
+/* A row group begins, or has ended, at a time. */
+struct change {
+    int64_t at, rows;
+};
+
+static int compare_changes(const void *a, const void *b, void *context)
 {
-    const struct sta_scan *scan = run->scan;
-    struct sta_ordered_row_group *row_groups = sta_account_alloc(
-        budget->account, row_group_count + 1, sizeof *row_groups, "the row groups of a pass", err);
-    if (row_groups == NULL)
+    const struct change *x = a, *y = b;
+    (void)context;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->rows < y->rows) - (x->rows > y->rows);
+}
+
+/* The rows of all row groups that cover the same time, where these are most. */
+static int count_open_rows(const struct run *run, const struct sta_budget *budget, int64_t *most,
+                           struct sta_error *err)
+{
+    struct change *changes =
+        sta_account_alloc(budget->account, run->row_group_count * 2 + 1, sizeof *changes, PARTS, err);
+    int64_t open = 0;
+    *most = 0;
+    if (changes == NULL)
         return err->status;
-    for (size_t i = 0; i < row_group_count; i++) {
-        const struct sta_row_group *row_group =
-            sta_snapshot_row_group(sta_columns_snapshot(scan->columns), run->row_groups[i]);
-        row_groups[i] = (struct sta_ordered_row_group){row_group->ts_min, row_group->ts_max, row_group->rows};
+    for (size_t i = 0; i < run->row_group_count; i++) {
+        const struct sta_row_group *row_group = row_group_of(run, run->row_groups[i]);
+        changes[i * 2] = (struct change){row_group->ts_min, row_group->rows};
+        changes[i * 2 + 1] = (struct change){row_group->ts_max, -(int64_t)row_group->rows};
     }
-    struct sta_ordered_pass pass = {.row_groups = row_groups,
-                                    .row_group_count = row_group_count,
-                                    .read = visit_ordered,
-                                    .context = run,
-                                    .consumers = scan->ordered,
-                                    .consumer_count = scan->ordered_count,
-                                    .slice_rows = scan->slice_rows != 0 ? scan->slice_rows : STA_SLICE_ROWS};
-    int rc = sta_ordered_run(&pass, budget, err);
-    sta_account_free(budget->account, row_groups);
+    int rc = sta_sort(budget, changes, run->row_group_count * 2, sizeof *changes, compare_changes, NULL, err);
+    for (size_t i = 0; rc == 0 && i < run->row_group_count * 2; i++) {
+        open += changes[i].rows;
+        *most = STA_MAX(*most, open);
+    }
+    sta_account_free(budget->account, changes);
     return rc;
 }
 
-static int run_row_groups(struct run *run, size_t row_group_count, struct sta_program *filter,
-                          const struct sta_budget *budget, struct sta_error *err)
+/* Into how many parts row groups are cut. */
+static int choose_cuts(const struct run *run, const struct sta_budget *budget, size_t *cuts,
+                       struct sta_error *err)
+{
+    size_t record = 0;
+    int64_t rows;
+    for (size_t i = 0; i < run->scan->ordered_count; i++)
+        record += run->scan->ordered[i].record;
+    int rc = count_open_rows(run, budget, &rows, err);
+    const double bytes = rc == 0 ? (double)rows * (double)record : 0;
+    const double most = (double)budget->memory / WAITING_SHARE;
+    *cuts =
+        bytes > most && most >= 1 ? (size_t)STA_MIN(bytes / most + 1, STA_ROW_GROUP_ROWS / LEAST_PART) : 1;
+    return rc;
+}
+
+struct cutting {
+    struct part *parts;
+    struct sta_ordered_row_group *row_groups; /* the same for the pass */
+    size_t cuts, count;
+};
+
+/* Rows from @from to @last, unless the window leaves them out. */
+static void add_part(const struct run *run, struct cutting *cutting, uint32_t number, int64_t from,
+                     int64_t last)
+{
+    const int64_t to = run->scan->to;
+    const struct sta_row_group *row_group = row_group_of(run, number);
+    const bool ends = last == row_group->ts_max;
+    if (last < run->scan->from || (from >= to && to != INT64_MAX))
+        return;
+    cutting->parts[cutting->count] =
+        (struct part){number, STA_MAX(from, run->scan->from), ends ? to : STA_MIN(last + 1, to)};
+    cutting->row_groups[cutting->count++] = (struct sta_ordered_row_group){
+        from, last, (uint32_t)((row_group->rows + cutting->cuts - 1) / cutting->cuts)};
+}
+
+/* Cuts a row group into parts of about equal numbers of rows, which ascend in time; equal times stay
+ * together. */
+static int cut_row_group(const struct run *run, struct cutting *cutting, uint32_t number,
+                         struct sta_error *err)
+{
+    const struct sta_row_group *row_group = row_group_of(run, number);
+    struct sta_column_reader *reader = run->visitors[0]->reader;
+    const struct sta_column_values *ts = NULL;
+    int64_t from = row_group->ts_min;
+    int rc = 0;
+    if (cutting->cuts > 1) {
+        sta_column_reader_seek(reader, row_group);
+        rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &ts, err);
+    }
+    for (size_t i = 1; rc == 0 && i < cutting->cuts; i++) {
+        const int64_t next = ts->integers[i * row_group->rows / cutting->cuts];
+        if (next > from && next <= row_group->ts_max) {
+            add_part(run, cutting, number, from, next - 1);
+            from = next;
+        }
+    }
+    if (rc == 0)
+        add_part(run, cutting, number, from, row_group->ts_max);
+    return rc;
+}
+
+static int run_parts(struct run *run, const struct sta_ordered_row_group *row_groups, size_t count,
+                     const struct sta_budget *budget, struct sta_error *err)
+{
+    const struct sta_scan *scan = run->scan;
+    const struct sta_ordered_pass pass = {.row_groups = row_groups,
+                                          .row_group_count = count,
+                                          .read = visit_ordered,
+                                          .context = run,
+                                          .consumers = scan->ordered,
+                                          .consumer_count = scan->ordered_count,
+                                          .slice_rows =
+                                              scan->slice_rows != 0 ? scan->slice_rows : STA_SLICE_ROWS};
+    return sta_ordered_run(&pass, budget, err);
+}
+
+static int compare_starts(const void *a, const void *b, void *context)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const int64_t from = row_group_of(context, x)->ts_min, other = row_group_of(context, y)->ts_min;
+    return from != other ? (from > other) - (from < other) : (x > y) - (x < y);
+}
+
+/* Equal records are in the order in which their row groups begin, however these are cut. */
+static int order_row_groups(struct run *run, const struct sta_budget *budget, struct sta_error *err)
+{
+    return sta_sort(budget, run->row_groups, run->row_group_count, sizeof *run->row_groups, compare_starts,
+                    run, err);
+}
+
+static int run_ordered(struct run *run, const struct sta_budget *budget, struct sta_error *err)
+{
+    struct cutting cutting = {.cuts = 1};
+    int rc = order_row_groups(run, budget, err);
+    if (rc == 0)
+        rc = choose_cuts(run, budget, &cutting.cuts, err);
+    if (rc != 0)
+        return rc;
+    const size_t most = run->row_group_count * cutting.cuts + 1;
+    cutting.parts = sta_account_alloc(budget->account, most, sizeof *cutting.parts, PARTS, err);
+    cutting.row_groups = sta_account_alloc(budget->account, most, sizeof *cutting.row_groups, PARTS, err);
+    if (cutting.parts == NULL || cutting.row_groups == NULL)
+        rc = err->status;
+    for (size_t i = 0; rc == 0 && i < run->row_group_count; i++) {
+        rc = cut_row_group(run, &cutting, run->row_groups[i], err);
+        if (rc == 0)
+            rc = sta_budget_check(budget, err);
+    }
+    run->parts = cutting.parts;
+    if (rc == 0)
+        rc = run_parts(run, cutting.row_groups, cutting.count, budget, err);
+    sta_account_free(budget->account, cutting.row_groups);
+    sta_account_free(budget->account, cutting.parts);
+    return rc;
+}
+
+static int run_row_groups(struct run *run, struct sta_program *filter, const struct sta_budget *budget,
+                          struct sta_error *err)
 {
     unsigned workers = sta_budget_workers(budget);
     run->rows = sta_alloc_array(workers, sizeof *run->rows);
     run->visitors = sta_alloc_array(workers, sizeof *run->visitors);
     for (unsigned i = 0; i < workers; i++)
         run->visitors[i] = sta_scan_visitor_create(run->scan, filter, budget);
-    int rc = run->scan->ordered_count > 0 ? run_ordered(run, row_group_count, budget, err)
-                                          : sta_tasks_run(budget, row_group_count, visit_unordered, run, err);
+    int rc = run->scan->ordered_count > 0
+                 ? run_ordered(run, budget, err)
+                 : sta_tasks_run(budget, run->row_group_count, visit_unordered, run, err);
     for (unsigned i = 0; i < workers; i++)
         sta_scan_visitor_destroy(run->visitors[i]);
     free(run->visitors);
@@ -267,9 +428,9 @@ int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget, s
         sta_program_limit(filter, budget->memory / 4, budget->spill_folder);
     }
     uint32_t *numbers;
-    size_t count = sta_scan_choose(scan, &numbers);
+    run.row_group_count = sta_scan_choose(scan, &numbers);
     run.row_groups = numbers;
-    int rc = run_row_groups(&run, count, filter, budget, err);
+    int rc = run_row_groups(&run, filter, budget, err);
     free(numbers);
     sta_program_destroy(filter);
     return rc;

@@ -179,6 +179,23 @@ struct open_row_groups {
     size_t member_capacity;
 };
 
+static int compare_numbers(const void *a, const void *b, void *context)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    (void)context;
+    return (x > y) - (x < y);
+}
+
+/* By number, in which order equal records are to be. */
+static int order_open(struct open_row_groups *open, const struct sta_budget *budget, struct sta_error *err)
+{
+    for (size_t i = 1; i < open->count; i++)
+        if (open->items[i] < open->items[i - 1])
+            return sta_sort(budget, open->items, open->count, sizeof *open->items, compare_numbers, NULL,
+                            err);
+    return 0;
+}
+
 /* Members of a slice: the row groups that began before its end and have not ended before its start. */
 static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
                         size_t row_group_count, size_t s, struct open_row_groups *open,
@@ -191,6 +208,8 @@ static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_ro
         open->items[open->count++] = plan->order[open->read++];
     int rc = STA_ACCOUNT_GROW(budget->account, plan->members, open->member_capacity, member + open->count,
                               WHAT, err);
+    if (rc == 0)
+        rc = order_open(open, budget, err);
     if (rc != 0)
         return rc;
     size_t still_open = 0;
