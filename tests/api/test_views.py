@@ -5,6 +5,7 @@ import io
 import json
 import pathlib
 
+from daemon import generate
 from harness import SMALL_EVENTS, event, small_trace, wait_until, write_trace
 
 
@@ -439,6 +440,17 @@ def test_what_columns_hold_is_kept_until_the_trace_or_its_name_changes(scene):
     write_trace(root / "a", small_trace() + [event("read", "POSIX", 1_700_000_001_000_000, 5, 1, 1)])
     server.ingest(root / "a")
     assert rows() != after
+
+
+def test_columns_are_counted_a_few_at_a_time_when_memory_is_short(scene):
+    root = scene.new("root")
+    generate(root / "a", events=250000, seed=5)
+    answers = []
+    for settings in ({}, {"query_memory": "24MiB"}):
+        server = scene.server([root], settings)
+        answers.append(server.get(f"/api/v1/traces/{server.ingest(root / 'a')['id']}/columns")["data"])
+    assert answers[0] == answers[1]
+    assert {row[0]: row[5] for row in answers[0]}["ts"] is None, "has too many values to count them"
 
 
 def test_another_build_keeps_and_tags_its_own_answers(scene):

@@ -1,11 +1,13 @@
 /* Passes over a trace that tally columns. */
 #include "analyse/query/schema/schema.h"
 
+#include "analyse/exec/budget.h"
 #include "analyse/views/bound_query.h"
 #include "analyse/sources/scan.h"
 #include "common/memory.h"
 
-#define COLUMNS_PER_PASS 128u
+#define COLUMNS_PER_PASS 128u /* at most */
+#define VALUE_BYTES 64        /* that a distinct value takes in the table of each worker */
 
 struct pass {
     const uint32_t *columns;
@@ -48,13 +50,21 @@ static int run_pass(struct pass *pass, const struct sta_columns *all, size_t mos
     return rc;
 }
 
+/* Of so many columns the tables of @most values take half of the memory. */
+static size_t columns_per_pass(size_t most, const struct sta_budget *budget)
+{
+    const size_t column = most * VALUE_BYTES * sta_budget_workers(budget);
+    return STA_MIN(STA_MAX(budget->memory / 2 / column, 1), COLUMNS_PER_PASS);
+}
+
 int sta_tally_columns(const struct sta_columns *all, const uint32_t *columns, size_t count, size_t most,
                       const struct sta_tally_output *output, const struct sta_budget *budget,
                       struct sta_error *err)
 {
+    const size_t at_once = columns_per_pass(most, budget);
     int rc = STA_OK;
-    for (size_t first = 0; rc == 0 && first < count; first += COLUMNS_PER_PASS) {
-        struct pass pass = {.columns = columns + first, .count = STA_MIN(count - first, COLUMNS_PER_PASS)};
+    for (size_t first = 0; rc == 0 && first < count; first += at_once) {
+        struct pass pass = {.columns = columns + first, .count = STA_MIN(count - first, at_once)};
         rc = run_pass(&pass, all, most, budget, err);
         for (size_t i = 0; i < pass.count; i++) {
             if (rc == 0)
