@@ -216,6 +216,11 @@ void sta_classes_keep(struct sta_classes *classes)
         classes->kept = sta_alloc_array(row_groups + 1, sizeof *classes->kept);
 }
 
+bool sta_classes_are_kept(const struct sta_classes *classes)
+{
+    return classes->kept != NULL;
+}
+
 static _Atomic(uint16_t *) *place_of(const struct sta_classes *classes, const struct sta_row_group *row_group)
 {
     return &classes->kept[row_group - sta_snapshot_row_group(sta_columns_snapshot(classes->columns), 0)];

@@ -131,13 +131,18 @@ static int narrow_to_filter(struct sta_scan_visitor *visitor, struct sta_scan_ro
     return 0;
 }
 
+#define FEW 256 /* rows that are classified in less time than the classes of a row group are copied */
+
+/* Of most of a row group's rows: of all of them, where that serves later passes. */
 static int classify(struct sta_scan_visitor *visitor, const struct sta_scan_rows *rows, struct sta_error *err)
 {
     struct sta_classes *classes = visitor->scan->classes;
-    const bool whole = rows->selected == NULL;
-    if (whole && sta_classes_kept(classes, rows->row_group, visitor->classes))
+    const uint32_t all = rows->row_group->rows;
+    const bool whole = rows->selected == NULL || (rows->count > all / 2 && sta_classes_are_kept(classes));
+    if ((whole || rows->count >= FEW) && sta_classes_kept(classes, rows->row_group, visitor->classes))
         return 0;
-    int rc = sta_classifier_run(visitor->classifier, rows->selected, rows->count, visitor->classes, err);
+    int rc = sta_classifier_run(visitor->classifier, whole ? NULL : rows->selected, whole ? all : rows->count,
+                                visitor->classes, err);
     if (rc == 0 && whole)
         sta_classes_put(classes, rows->row_group, visitor->classes);
     return rc;
