@@ -317,10 +317,11 @@ async function queryOf(page, { rule, link }) {
 async function reportOf(page) {
     const answer = await page.locator('.answer').first().innerText(),
         numbers = answer.match(/\d[\d\u202f]*/g).map(whole);
-    const functions = await page
-        .getByRole('table', { name: 'Functions without a class' })
-        .locator('tbody tr')
-        .evaluateAll((rows) => rows.map((row) => Number(row.querySelector('data').value)));
+    const unclassified = page.getByRole('table', { name: 'Functions without a class' }).locator('tbody tr');
+    const functions =
+        (await unclassified.count()) === 0
+            ? []
+            : await unclassified.evaluateAll((rows) => rows.map((row) => Number(row.querySelector('data').value)));
     const states = await page.locator('td', { hasText: /^truncated/ }).count();
     return {
         l_lines: /objects/.test(answer) ? numbers[1] : numbers[0],
