@@ -113,9 +113,10 @@ static void show(struct sta_buffer *out, const struct decoded *d)
         if (code != STA_NO_CODE)
             show_args(out, d, code);
     }
-    sta_put_format(out, "%llu lines, %llu malformed, %llu events\n",
+    sta_put_format(out, "%llu lines, %llu malformed, %llu events, %llu repaired\n",
                    (unsigned long long)d->source.counts.lines, (unsigned long long)d->source.counts.malformed,
-                   (unsigned long long)d->source.counts.events);
+                   (unsigned long long)d->source.counts.events,
+                   (unsigned long long)d->source.counts.repaired);
 }
 
 static void decode_and_show(const struct sta_buffer *text, enum sta_decode_path path, struct sta_buffer *out)
@@ -173,5 +174,32 @@ Test(paths, lines_that_differ_again_and_again_are_read_as_by_the_full_parser)
         }
     }
     expect_same(&text, "many that differ");
+    sta_buffer_fini(&text);
+}
+
+Test(paths, lines_of_several_templates_in_any_order_are_read_as_by_the_full_parser)
+{
+    static const char *const usual[] = {"open\",\"cat\":\"POSIX\",%s\"fhash\":%u,\"ret\":%u}}",
+                                        "pread\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":%u,\"level\":3}}",
+                                        "close\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":\"%u\"}}"};
+    static const char *const others[] = {"close\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":%u.5}}",
+                                         "close\",\"cat\":\"PO\xffSIX\",%s\"fd\":%u,\"ret\":%u}}",
+                                         "close\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":%u"};
+    static const char *const ends[] = {",\n", "\r\n", "\n\n", "\n ", "\n,", "\n["};
+    struct sta_buffer text = {0};
+    uint32_t random = 1;
+    for (unsigned i = 0; i < 12000; i++) {
+        char times[128];
+        random = random * 1664525 + 1013904223;
+        const uint32_t choice = random >> 16;
+        const unsigned long long ts = choice % 13 == 0 ? 4600000000000000 : 1744611979000000 + i;
+        snprintf(times, sizeof times, "\"pid\":7,\"tid\":%u,\"ts\":%llu,\"dur\":%u,\"ph\":\"X\",\"args\":{",
+                 7 + choice % 2, ts, choice % 1300);
+        sta_put_format(&text, "{\"id\":%u,\"name\":\"", i);
+        sta_put_format(&text, choice % 29 != 0 ? usual[choice % 3] : others[choice % 3], times, choice % 30,
+                       i);
+        sta_put_text(&text, choice % 17 != 0 ? "\n" : ends[choice % 6]);
+    }
+    expect_same(&text, "lines of several templates");
     sta_buffer_fini(&text);
 }
