@@ -55,7 +55,10 @@ export async function runTests({ browser, daemon, words }, tests) {
 
 const ofAll = ['evaluateAll', 'allInnerTexts', 'allTextContents'];
 
-/** Reads of all elements wait for the first one, as reads of one element do; what may be empty is counted. */
+/**
+ * Reads of all elements wait for the first one, as reads of one element do; what may be empty is counted. Where an
+ * element lies is read once nothing above it waits for a response.
+ */
 function readsWait(page) {
     const locators = Object.getPrototypeOf(page.locator('html'));
     if (Object.hasOwn(locators, 'waits')) return;
@@ -67,6 +70,11 @@ function readsWait(page) {
             return atOnce.apply(this, given);
         };
     }
+    const boundingBox = locators.boundingBox;
+    locators.boundingBox = async function (...given) {
+        await idle(this.page());
+        return boundingBox.apply(this, given);
+    };
 }
 
 async function runTest(browser, daemon, { name, body, expected }) {
