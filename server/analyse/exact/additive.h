@@ -80,9 +80,8 @@ STA_MUSTCHECK static inline int sta_additive_put(struct sta_additive *additive, 
         times = time;
         sum = size;
     }
-    worker->used[worker->used_count] = at;
-    worker->used_count += slot->count == 0;
-    slot->count++;
+    if (slot->count++ == 0)
+        worker->used[worker->used_count++] = at;
     slot->time = times;
     slot->size = sum;
     return STA_OK;

@@ -38,12 +38,12 @@ void sta_files_fini(struct sta_files *files)
 
 /* ---- events */
 
-static int put(struct sta_files *files, unsigned worker, const struct sta_files_seen *seen, size_t bin,
-               int64_t change, struct sta_error *err)
+static int put(struct sta_files *files, unsigned worker, uint32_t layer, const struct sta_files_seen *seen,
+               size_t bin, int64_t change, struct sta_error *err)
 {
     struct sta_feed *feed = &files->feed;
     const uint32_t at = sta_feed_row(feed, worker);
-    sta_feed_keys(feed, worker, KEY_LAYER)[at] = seen->layer;
+    sta_feed_keys(feed, worker, KEY_LAYER)[at] = layer;
     sta_feed_keys(feed, worker, KEY_VIEW)[at] = (uint32_t)(seen->key + 1); /* a missing one is 0 */
     sta_feed_keys(feed, worker, KEY_FILE)[at] = seen->file;
     if (files->by_time) {
@@ -53,11 +53,16 @@ static int put(struct sta_files *files, unsigned worker, const struct sta_files_
     return sta_feed_flush(feed, worker, err);
 }
 
-int sta_files_take_new(struct sta_files *files, unsigned worker, struct sta_files_seen seen, size_t end,
-                       struct sta_error *err)
+int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
+                       const struct sta_files_seen *seen, size_t end, struct sta_error *err)
 {
-    int rc = put(files, worker, &seen, seen.bin, 1, err);
-    return rc == 0 && files->by_time ? put(files, worker, &seen, end, -1, err) : rc;
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
+        rc = put(files, worker, kind->layers[i], seen, seen->bin, 1, err);
+        if (rc == 0 && files->by_time)
+            rc = put(files, worker, kind->layers[i], seen, end, -1, err);
+    }
+    return rc;
 }
 
 /* ---- groups */
@@ -118,11 +123,11 @@ static int take_group(struct sta_files *files, const struct sta_feed_group *grou
                        group->keys[KEY_FILE] >= 0 && group->keys[KEY_FILE] < names->file_count &&
                        group->keys[KEY_VIEW] >= 0 && group->keys[KEY_VIEW] <= UINT32_MAX &&
                        group->keys[KEY_BIN] >= 0 && group->keys[KEY_BIN] <= (int64_t)names->bin_count;
-    struct sta_files_seen seen = {.layer = (uint32_t)group->keys[KEY_LAYER],
-                                  .file = (uint32_t)group->keys[KEY_FILE]};
+    struct sta_files_seen seen = {.file = (uint32_t)group->keys[KEY_FILE]};
     if (!known || !names->key_of(names->context, (uint32_t)group->keys[KEY_VIEW] - 1, &seen.key))
         return sta_shared_fail(err);
-    return put(files, 0, &seen, (size_t)group->keys[KEY_BIN], group->sums[SUM_CHANGE], err);
+    return put(files, 0, (uint32_t)group->keys[KEY_LAYER], &seen, (size_t)group->keys[KEY_BIN],
+               group->sums[SUM_CHANGE], err);
 }
 
 int sta_files_take_other(struct sta_files *files, struct sta_cursor *in, const struct sta_files_names *names,

@@ -15,7 +15,7 @@
 /* What a worker took lately; most of it comes again at once. */
 struct sta_files_recent {
     struct sta_files_seen {
-        uint32_t layer, key, file, bin;
+        uint32_t kind, key, file, bin;
     } items[STA_FILES_RECENT]; /* by hash */
 };
 
@@ -29,29 +29,26 @@ struct sta_files {
 STA_MUSTCHECK int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
                                  const struct sta_budget *budget, struct sta_error *err);
 void sta_files_fini(struct sta_files *files);
-int sta_files_take_new(struct sta_files *files, unsigned worker, struct sta_files_seen seen, size_t end,
-                       struct sta_error *err);
+int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
+                       const struct sta_files_seen *seen, size_t end, struct sta_error *err);
 /** An event of a key is about @file in the bins @low to @high, and of the layers of its kind. */
 STA_MUSTCHECK static inline int sta_files_take(struct sta_files *files, unsigned worker,
                                                const struct sta_kind *kind, uint32_t key, uint32_t file,
                                                size_t low, size_t high, struct sta_error *err)
 {
-    int rc = STA_OK;
-    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
-        const struct sta_files_seen seen = {kind->layers[i], key, file, (uint32_t)low};
-        /* Files that follow one another have places that do; one round is enough, it need not be even. */
-        const uint32_t rest = key + seen.bin * 3;
-        const uint32_t hash = file + rest * UINT32_C(0x9e3779b1) + seen.layer * UINT32_C(0x85ebca6b);
-        struct sta_files_seen *last = &files->recent[worker]->items[hash % STA_FILES_RECENT];
-        if (low == high && last->file == file && last->key == key && last->layer == seen.layer &&
-            last->bin == seen.bin)
-            continue;
-        if (low == high)
-            *last = seen;
-        rc = sta_files_take_new(files, worker, seen, high + 1, err);
-    }
-    return rc;
+    const struct sta_files_seen seen = {kind->number, key, file, (uint32_t)low};
+    /* Files that follow one another have places that do; one round is enough, it need not be even. */
+    const uint32_t rest = key + seen.bin * 3;
+    const uint32_t hash = file + rest * UINT32_C(0x9e3779b1) + seen.kind * UINT32_C(0x85ebca6b);
+    struct sta_files_seen *last = &files->recent[worker]->items[hash % STA_FILES_RECENT];
+    if (low == high && last->file == file && last->key == key && last->kind == seen.kind &&
+        last->bin == seen.bin)
+        return STA_OK;
+    if (low == high)
+        *last = seen;
+    return sta_files_take_new(files, worker, kind, &seen, high + 1, err);
 }
+
 typedef void (*sta_files_add)(void *context, uint32_t layer, uint32_t key, size_t bin);
 /** Calls @add once for each layer, key, bin and file of an event there.  No more events may come. */
 STA_MUSTCHECK int sta_files_each(struct sta_files *files, sta_files_add add, void *context,

@@ -17,6 +17,8 @@
 /* The columns that the query needs; NULL where it does not. */
 struct rows {
     uint32_t count;
+    bool whole;  /* all of each lies in the bins and in the range */
+    bool in_bin; /* .. and in the worker's bin */
     const uint32_t *selected, *classes;
     const int64_t *ts, *dur;
     const int64_t *sizes;    /* 0 where there is none */
@@ -98,18 +100,36 @@ static int read_sizes(struct sta_column_reader *reader, struct rows *rows, struc
     return 0;
 }
 
+static uint32_t largest_code(const struct rows *rows, const uint32_t *codes)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; rows->selected == NULL && i < rows->count; i++)
+        largest = STA_MAX(largest, codes[i]);
+    for (uint32_t i = 0; rows->selected != NULL && i < rows->count; i++)
+        largest = STA_MAX(largest, codes[rows->selected[i]]);
+    return largest;
+}
+
 /* The store checks codes against its tables; this one also serves as an index here. */
 static int check_threads(const struct sta_intake *intake, const struct rows *rows, struct sta_error *err)
 {
-    uint32_t largest = 0;
-    if (rows->threads == NULL)
-        return sta_fail(err, STA_ECORRUPT, WITHOUT_THREAD);
-    for (uint32_t i = 0; rows->selected == NULL && i < rows->count; i++)
-        largest = STA_MAX(largest, rows->threads[i]);
-    for (uint32_t i = 0; rows->selected != NULL && i < rows->count; i++)
-        largest = STA_MAX(largest, rows->threads[rows->selected[i]]);
-    return largest < intake->entities->thread_code_count ? STA_OK
-                                                         : sta_fail(err, STA_ECORRUPT, WITHOUT_THREAD);
+    return rows->threads != NULL && largest_code(rows, rows->threads) < intake->entities->thread_code_count
+               ? STA_OK
+               : sta_fail(err, STA_ECORRUPT, WITHOUT_THREAD);
+}
+
+/* Whether all rows of a row group lie in the bins whole, and in the same one. */
+static void find_bin(const struct sta_intake *intake, struct sta_recent_bin *bin,
+                     const struct sta_row_group *row_group, struct rows *rows)
+{
+    const struct sta_exact_bins *bins = intake->bins;
+    struct sta_exact_part part = {.from = row_group->ts_min,
+                                  .to = STA_MAX(row_group->ts_max, row_group->te_max)};
+    rows->whole =
+        part.from >= STA_MAX(bins->from, intake->range.from) && part.to < STA_MIN(bins->to, intake->range.to);
+    if (rows->whole)
+        sta_exact_part_bins_near(bins, bin, &part);
+    rows->in_bin = rows->whole && part.from >= bin->from && part.to < bin->to;
 }
 
 static int read_rows(struct sta_intake *intake, unsigned worker, const struct sta_scan_rows *from,
@@ -117,6 +137,7 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
 {
     unsigned wants = intake->request->wants;
     *rows = (struct rows){.count = from->count, .selected = from->selected, .classes = from->classes};
+    find_bin(intake, &intake->workers[worker].bin, from->row_group, rows);
     int rc = read_times(from->reader, rows, err);
     if (rc == 0 && wants & (STA_WANT_SIZES | STA_WANT_SIZE_BINS))
         rc = read_sizes(from->reader, rows, err);
@@ -132,29 +153,24 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
 
 /* ---- contributions */
 
-static uint32_t thread_of(const struct sta_intake *intake, const struct rows *rows, uint32_t row)
-{
-    return rows->threads != NULL ? intake->entities->thread_of_code[rows->threads[row]] : 0;
-}
-
-/* The classes of a kind share what is known by thread. */
-static int find_threads(struct sta_intake *intake, struct sta_intake_worker *worker,
-                        struct sta_intake_class *class, struct sta_error *err)
+/* The classes of a kind share what is known by code of a thread. */
+static int find_codes(struct sta_intake *intake, struct sta_intake_worker *worker,
+                      struct sta_intake_class *class, struct sta_error *err)
 {
     struct sta_account *account = intake->budget->account;
-    const size_t threads = (size_t)(needs_threads(intake) ? intake->entities->thread_count : 0) + 1;
+    const size_t codes = (size_t)(needs_threads(intake) ? intake->entities->thread_code_count : 0) + 1;
     int rc =
         STA_GROW_ZEROED(account, worker->of_kind, worker->kind_capacity, (size_t) class->signature + 1, err);
     if (rc != 0)
         return rc;
     uint32_t **of_kind = &worker->of_kind[class->signature];
     if (*of_kind == NULL) {
-        *of_kind = sta_account_alloc(account, threads, sizeof **of_kind, "threads by layer", err);
+        *of_kind = sta_account_alloc(account, codes, sizeof **of_kind, "threads by layer", err);
         if (*of_kind == NULL)
             return err->status;
-        memset(*of_kind, 0xff, threads * sizeof **of_kind);
+        memset(*of_kind, 0xff, codes * sizeof **of_kind);
     }
-    class->of_thread = *of_kind;
+    class->of_code = *of_kind;
     return STA_OK;
 }
 
@@ -192,16 +208,16 @@ static int new_stream(const struct sta_intake *intake, struct sta_intake_worker 
     return STA_OK;
 }
 
-static int meet_thread(struct sta_intake *intake, struct sta_intake_worker *worker,
-                       const struct sta_intake_class *class, uint32_t thread, struct sta_error *err)
+static int meet_code(struct sta_intake *intake, struct sta_intake_worker *worker,
+                     const struct sta_intake_class *class, uint32_t code, struct sta_error *err)
 {
+    const uint32_t thread = needs_threads(intake) ? intake->entities->thread_of_code[code] : 0;
     uint32_t key = 0;
     if (sta_exact_keys_source(intake->keys) == STA_KEY_VALUE)
-        return new_stream(intake, worker, class->kind, thread, &class->of_thread[thread], err);
+        return new_stream(intake, worker, class->kind, thread, &class->of_code[code], err);
     if (sta_exact_keys_source(intake->keys) == STA_KEY_THREAD)
         key = sta_exact_keys_of_threads(intake->keys)[thread];
-    return sta_contributions_add(intake->contributions, class->kind, thread, key, &class->of_thread[thread],
-                                 err);
+    return sta_contributions_add(intake->contributions, class->kind, thread, key, &class->of_code[code], err);
 }
 
 /* The contribution of a stream's event of some key. */
@@ -227,16 +243,19 @@ static int contribution_of(struct sta_intake *intake, struct sta_intake_worker *
 }
 
 static int find_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
-                             const struct rows *rows, uint32_t row, const struct sta_intake_class *class,
+                             const struct rows *rows, uint32_t row, struct sta_intake_class *class,
                              uint32_t *contribution, struct sta_error *err)
 {
-    const uint32_t thread = thread_of(intake, rows, row);
-    int rc =
-        class->of_thread[thread] == STA_NO_CODE ? meet_thread(intake, worker, class, thread, err) : STA_OK;
-    *contribution = class->of_thread[thread];
-    if (rc == 0 && rows->keys != NULL)
-        rc = contribution_of(intake, worker, *contribution, rows->keys[row], contribution, err);
-    return rc;
+    const uint32_t code = rows->threads != NULL ? rows->threads[row] : 0;
+    int rc = class->of_code == NULL ? find_codes(intake, worker, class, err) : STA_OK;
+    if (rc == 0 && class->of_code[code] == STA_NO_CODE)
+        rc = meet_code(intake, worker, class, code, err);
+    if (rc != 0)
+        return rc;
+    *contribution = class->of_code[code];
+    return rows->keys == NULL
+               ? STA_OK
+               : contribution_of(intake, worker, *contribution, rows->keys[row], contribution, err);
 }
 
 /* ---- rows */
@@ -247,12 +266,16 @@ static int find_contribution(struct sta_intake *intake, struct sta_intake_worker
 struct chosen {
     uint32_t count;
     uint32_t rows[MOST_ROWS];
-    int64_t from[MOST_ROWS], to[MOST_ROWS]; /* the part in the bins */
 };
 
 static inline int64_t size_of(const struct rows *rows, uint32_t row)
 {
     return rows->sizes != NULL ? rows->sizes[row] : 0;
+}
+
+static inline int64_t te_of(const struct rows *rows, uint32_t row)
+{
+    return rows->ts[row] + STA_MAX(rows->dur[row], 0);
 }
 
 static inline uint32_t key_of(const struct rows *rows, const uint32_t *of_threads,
@@ -263,55 +286,31 @@ static inline uint32_t key_of(const struct rows *rows, const uint32_t *of_thread
     return of_threads != NULL ? of_threads[thread_of_code[rows->threads[row]]] : 0;
 }
 
-/* Takes rows from the one numbered @first on.  Return: whether all of each lies in the bins and the range. */
-static bool load(const struct sta_intake *intake, const struct rows *rows, uint32_t first,
-                 struct chosen *chosen)
-{
-    const struct sta_exact_bins *bins = intake->bins;
-    const uint32_t count = STA_MIN(rows->count - first, (uint32_t)MOST_ROWS);
-    int64_t from = INT64_MAX, to = INT64_MIN;
-    for (uint32_t i = 0; i < count; i++)
-        chosen->rows[i] = rows->selected != NULL ? rows->selected[first + i] : first + i;
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t ts = rows->ts[chosen->rows[i]], te = ts + STA_MAX(rows->dur[chosen->rows[i]], 0);
-        chosen->from[i] = ts;
-        chosen->to[i] = te;
-        from = STA_MIN(from, ts);
-        to = STA_MAX(to, te);
-    }
-    chosen->count = count;
-    return from >= STA_MAX(bins->from, intake->range.from) && to < STA_MIN(bins->to, intake->range.to);
-}
-
-/* Leaves those of which a part lies in the bins and the range, cut to the bins. */
-static void cut(const struct sta_intake *intake, struct chosen *chosen)
+/* Leaves those of which a part lies in the bins and in the range. */
+static void cut(const struct sta_intake *intake, const struct rows *rows, struct chosen *chosen)
 {
     const struct sta_time_range range = intake->range;
     uint32_t count = 0;
     for (uint32_t i = 0; i < chosen->count; i++) {
-        const int64_t ts = chosen->from[i], te = chosen->to[i];
+        const uint32_t row = chosen->rows[i];
+        const int64_t ts = rows->ts[row], te = te_of(rows, row);
         struct sta_exact_part part;
-        if (ts >= range.to || (ts < range.from && te <= range.from) ||
-            !sta_exact_part_of(intake->bins, ts, te, &part))
-            continue;
-        chosen->rows[count] = chosen->rows[i];
-        chosen->from[count] = part.from;
-        chosen->to[count++] = part.to;
+        if (ts < range.to && (ts >= range.from || te > range.from) &&
+            sta_exact_part_of(intake->bins, ts, te, &part))
+            chosen->rows[count++] = row;
     }
     chosen->count = count;
 }
 
-static int choose(struct sta_intake *intake, unsigned number, const struct rows *rows, uint32_t first,
-                  struct chosen *chosen, struct sta_error *err)
+/* Takes rows from the one numbered @first on. */
+static void choose(const struct sta_intake *intake, const struct rows *rows, uint32_t first,
+                   struct chosen *chosen)
 {
-    uint32_t last = 0;
-    if (!load(intake, rows, first, chosen))
-        cut(intake, chosen);
+    chosen->count = STA_MIN(rows->count - first, (uint32_t)MOST_ROWS);
     for (uint32_t i = 0; i < chosen->count; i++)
-        last = STA_MAX(last, rows->classes[chosen->rows[i]]);
-    return last < intake->workers[number].class_count || chosen->count == 0
-               ? STA_OK
-               : meet_classes(intake, number, last, err);
+        chosen->rows[i] = rows->selected != NULL ? rows->selected[first + i] : first + i;
+    if (!rows->whole)
+        cut(intake, rows, chosen);
 }
 
 /* The sums of any row: of several bins, or cut. */
@@ -330,16 +329,28 @@ static int take_row(struct sta_intake *intake, unsigned worker, const struct row
     return sta_additive_take(&intake->additive, worker, &event, &part, err);
 }
 
-/* An event of no wanted layer is counted where it starts, beside those before it whatever its key. */
-static int take_other(struct sta_intake *intake, unsigned number, const struct sta_kind *kind, int64_t ts,
-                      struct sta_error *err)
+/* The sums of a row that lies in @place whole. */
+static inline int put_row(struct sta_intake *intake, unsigned number, const struct rows *rows, uint32_t row,
+                          const struct sta_intake_class *class, int64_t place, struct sta_error *err)
 {
+    const bool sizes = (intake->request->wants & STA_WANT_SIZE_BINS) != 0;
+    const int64_t counts = -(int64_t) !class->is_other; /* a mask: an event of no wanted layer adds nothing */
+    const int64_t time = STA_MAX(rows->dur[row], 0) & counts;
+    return sta_additive_put(&intake->additive, number, class->signature, place, time,
+                            size_of(rows, row) & counts, sizes, err);
+}
+
+/* An event of no wanted layer is counted where it starts, beside those before it whatever its key. */
+static int take_other(struct sta_intake *intake, unsigned number, const struct rows *rows, uint32_t row,
+                      const struct sta_intake_class *class, struct sta_error *err)
+{
+    const int64_t ts = rows->ts[row];
     int64_t place = intake->additive.workers[number].place;
     if (ts < intake->bins->from)
         return STA_OK;
     if (intake->request->count_bins)
         place = sta_additive_place(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
-    return sta_additive_put(&intake->additive, number, kind->number, place, 0, 0, false, err);
+    return put_row(intake, number, rows, row, class, place, err);
 }
 
 static int take_sums(struct sta_intake *intake, unsigned number, const struct rows *rows,
@@ -347,7 +358,6 @@ static int take_sums(struct sta_intake *intake, unsigned number, const struct ro
 {
     const struct sta_intake_worker *worker = &intake->workers[number];
     const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
-    const bool sizes = (intake->request->wants & STA_WANT_SIZE_BINS) != 0;
     const int64_t first = intake->range.from;
     struct sta_recent_bin bin = worker->bin;
     int rc = STA_OK;
@@ -355,17 +365,14 @@ static int take_sums(struct sta_intake *intake, unsigned number, const struct ro
         const uint32_t row = chosen->rows[i];
         const struct sta_intake_class *class = &worker->classes[rows->classes[row]];
         const uint32_t key = key_of(rows, key_of_threads, intake->entities->thread_of_code, row);
-        const int64_t ts = rows->ts[row], size = size_of(rows, row);
-        const int64_t from = chosen->from[i], to = chosen->to[i], time = to - from;
+        const int64_t ts = rows->ts[row];
         if (ts < first)
             continue;
         if (class->is_other) {
-            rc = take_other(intake, number, class->kind, ts, err);
-        } else if ((ts >= bin.from) & (ts < bin.to) & (to <= bin.to) &
-                   ((size <= 0) | (time == rows->dur[row]))) {
-            rc =
-                sta_additive_put(&intake->additive, number, class->signature,
-                                 sta_additive_place(&intake->additive, key, bin.bin), time, size, sizes, err);
+            rc = take_other(intake, number, rows, row, class, err);
+        } else if ((ts >= bin.from) & (ts < bin.to) & (te_of(rows, row) <= bin.to)) {
+            rc = put_row(intake, number, rows, row, class,
+                         sta_additive_place(&intake->additive, key, bin.bin), err);
         } else {
             rc = take_row(intake, number, rows, row, class->kind, key, err);
             bin = worker->bin;
@@ -374,7 +381,21 @@ static int take_sums(struct sta_intake *intake, unsigned number, const struct ro
     return rc;
 }
 
-/* Numbers of the chosen ones that have a file and start in the range.  Without a branch: which rows have a
+/* Likewise of rows of one key that lie in the worker's bin whole: most are. */
+static int take_sums_of_bin(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                            const struct chosen *chosen, struct sta_error *err)
+{
+    const struct sta_intake_worker *worker = &intake->workers[number];
+    const int64_t place = sta_additive_place(&intake->additive, 0, worker->bin.bin);
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
+        const uint32_t row = chosen->rows[i];
+        rc = put_row(intake, number, rows, row, &worker->classes[rows->classes[row]], place, err);
+    }
+    return rc;
+}
+
+/* The chosen ones that have a file and start in the range.  Without a branch: which rows have a
  * file is hard to predict. */
 static uint32_t list_with_files(const struct rows *rows, const struct chosen *chosen, int64_t first,
                                 uint32_t *with_files)
@@ -382,7 +403,7 @@ static uint32_t list_with_files(const struct rows *rows, const struct chosen *ch
     uint32_t count = 0;
     for (uint32_t i = 0; i < chosen->count; i++) {
         const uint32_t row = chosen->rows[i];
-        with_files[count] = i;
+        with_files[count] = row;
         count += (rows->files[row] != STA_NO_CODE) & (rows->ts[row] >= first);
     }
     return count;
@@ -393,19 +414,21 @@ static int take_files(struct sta_intake *intake, unsigned number, const struct r
 {
     const struct sta_intake_class *classes = intake->workers[number].classes;
     const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
+    const struct sta_exact_bins *bins = intake->bins;
     struct sta_recent_bin bin = intake->workers[number].bin;
     uint32_t with_files[MOST_ROWS];
     const uint32_t count = list_with_files(rows, chosen, intake->range.from, with_files);
     int rc = STA_OK;
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const uint32_t at = with_files[i], row = chosen->rows[at];
+        const uint32_t row = with_files[i];
         const uint32_t file = intake->entities->file_of_ref[rows->files[row]];
-        const struct sta_kind *kind = classes[rows->classes[row]].kind;
-        if (file == STA_NO_CODE || kind->layer_count == 0) /* a hash that no line defines; in no row */
+        const struct sta_intake_class *class = &classes[rows->classes[row]];
+        if (file == STA_NO_CODE || class->is_other) /* a hash that no line defines; in no row */
             continue;
-        struct sta_exact_part part = {.from = chosen->from[at], .to = chosen->to[at]};
-        sta_exact_part_bins_near(intake->bins, &bin, &part);
-        rc = sta_files_take(&intake->files, number, kind,
+        struct sta_exact_part part = {.from = STA_MAX(rows->ts[row], bins->from),
+                                      .to = STA_MIN(te_of(rows, row), bins->to)};
+        sta_exact_part_bins_near(bins, &bin, &part);
+        rc = sta_files_take(&intake->files, number, class->kind,
                             key_of(rows, key_of_threads, intake->entities->thread_of_code, row), file,
                             part.low, part.high, err);
     }
@@ -416,18 +439,15 @@ static int take_spans(struct sta_intake *intake, struct sta_intake_worker *worke
                       const struct chosen *chosen, struct sta_exact_span *spans, uint32_t *count,
                       struct sta_error *err)
 {
+    const int64_t end = STA_MIN(intake->bins->to, intake->range.to);
     int rc = STA_OK;
     for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
         const uint32_t row = chosen->rows[i];
         struct sta_intake_class *class = &worker->classes[rows->classes[row]];
         if (!class->is_span)
             continue;
-        if (class->of_thread == NULL)
-            rc = find_threads(intake, worker, class, err);
-        if (rc != 0)
-            return rc;
         struct sta_exact_span *span = &spans[(*count)++];
-        const int64_t te = STA_MIN(chosen->to[i], intake->range.to);
+        const int64_t te = STA_MIN(te_of(rows, row), end);
         span->ts = rows->ts[row];
         rc = find_contribution(intake, worker, rows, row, class, &span->contribution, err);
         if (te - span->ts < STA_LONG_SPAN)
@@ -446,10 +466,15 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
     struct chosen chosen;
     uint32_t made = 0;
     int rc = read_rows(intake, number, from, &rows, err);
+    const uint32_t last = rc == 0 ? largest_code(&rows, rows.classes) : 0;
+    if (rc == 0 && last >= worker->class_count)
+        rc = meet_classes(intake, number, last, err);
+    const bool of_bin =
+        rows.in_bin && (intake->additive.by_time || sta_exact_keys_source(intake->keys) <= STA_KEY_TIME);
     for (uint32_t first = 0; rc == 0 && first < rows.count; first += MOST_ROWS) {
-        rc = choose(intake, number, &rows, first, &chosen, err);
-        if (rc == 0)
-            rc = take_sums(intake, number, &rows, &chosen, err);
+        choose(intake, &rows, first, &chosen);
+        rc = of_bin ? take_sums_of_bin(intake, number, &rows, &chosen, err)
+                    : take_sums(intake, number, &rows, &chosen, err);
         if (rc == 0 && rows.files != NULL)
             rc = take_files(intake, number, &rows, &chosen, err);
         if (rc == 0 && spans != NULL)
