@@ -47,7 +47,7 @@ struct sta_place {
 
 #define STA_NO_COVER UINT32_MAX
 
-/* The unions of a group that the time of an accumulator is compared with: index in sta_interval_unions, or
+/* The unions of a group that the time of an accumulator is compared with: union * groups + group, or
  * STA_NO_COVER. */
 struct sta_compared {
     uint32_t compute, children;

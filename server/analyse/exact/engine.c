@@ -246,7 +246,6 @@ static int run_with_kinds(const struct sta_exact_request *request, const struct 
                                                .bins = &result->bins,
                                                .tallies = tallies,
                                                .group_count = units ? groups->group_count : 0,
-                                               .interval_spans = slice_rows(request) / 4,
                                                .workers = sta_budget_workers(budget),
                                                .account = budget->account};
     struct pass pass = {.intake = {.request = request,

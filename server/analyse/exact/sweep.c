@@ -2,8 +2,13 @@
  *
  * DESIGN.  `prepare` notes which spans reach beyond their slice.  `carry`, in the order of slices, takes what
  * earlier slices handed on and hands on what reaches further.  `measure` then goes through the slice bin by
- * bin, alone: every span adds its piece to its accumulators, and its time to the unions of its group; the
- * pieces of groups wait until the unions are whole, and are compared with them then.
+ * bin, alone: every span adds its piece to its accumulators and to the covers of its group, the unions that
+ * others are compared with.
+ *
+ * What two unions have in common needs no more than their running ends: behind the time that has been reached
+ * each goes on without a gap up to its end, so both do up to the earlier one, and whatever moves that adds to
+ * it.  An accumulator that gains compares itself with its covers.  A cover lists the accumulators that reach
+ * beyond it: all that it gains is theirs, until it reaches the end of one.
  *
  * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an
  * earlier one lie before whatever comes and need no reset. */
@@ -12,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/interval_unions.h"
 #include "analyse/exact/grow.h"
 #include "common/memory.h"
 
@@ -33,21 +37,23 @@ struct running {
     int64_t total; /* of it in the present bin */
 };
 
-/* What of a union lies in the others, in the present bin. */
-struct covered {
-    int64_t compute, children;
+/* A union of a group that accumulators are compared with. */
+struct cover {
+    int64_t end, total; /* of it so far */
+    int64_t least;      /* no listed accumulator ends before */
+    uint32_t first;     /* overlap of an accumulator that reaches further; END_OF_LIST or 0: there is none */
 };
 
-/* A piece [from, to) that an accumulator of a group has gained at the time @now. */
-struct piece {
-    int64_t now, from, to;
-    struct sta_compared compared;
+/* What an accumulator and a cover have in common. */
+struct overlap {
+    int64_t time;  /* in the present bin, .. */
+    int64_t since; /* .. while it is listed as far as the cover's total was this */
+    uint32_t accumulator, cover;
+    uint32_t next; /* in the list of the cover; 0: it is not listed */
 };
 
-struct pieces {
-    struct piece *items;
-    size_t count, capacity;
-};
+#define END_OF_LIST 1
+enum { OF_COMPUTE, OF_CHILDREN, OVERLAPS }; /* of each compared accumulator; the first ones are none's */
 
 struct met {
     const struct sta_contribution *contribution; /* NULL: it was not met yet */
@@ -56,9 +62,10 @@ struct met {
 
 struct worker {
     struct running *running;    /* by accumulator */
-    struct covered *covered;    /* by number among the compared ones */
+    struct cover *covers;       /* by index of a contribution's unions */
+    struct overlap *overlaps;   /* see overlap_of */
     uint32_t *accumulator_seen; /* by accumulator: the round in which it was listed */
-    size_t running_capacity, covered_capacity, accumulator_capacity;
+    size_t running_capacity, overlap_capacity, accumulator_capacity;
     struct met *met; /* by contribution */
     size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
@@ -71,9 +78,7 @@ struct worker {
     int64_t width;         /* measured of the bin; 0: none */
     struct reaches beyond; /* spans of the slice that reach beyond it */
     struct reaches open;   /* what reaches into the present bin */
-    struct pieces pieces;  /* of the present interval */
-    struct sta_interval_unions unions;
-    char padding[64]; /* a cache line of its own */
+    char padding[64];      /* a cache line of its own */
 };
 
 struct sta_exact_sweep {
@@ -103,13 +108,12 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     struct sta_account *account = sweep->options.account;
     for (unsigned w = 0; w < sweep->options.workers; w++) {
         struct worker *worker = &sweep->workers[w];
-        void *const all[] = {worker->running,          worker->covered,      worker->measures,
-                             worker->accumulator_seen, worker->met,          worker->contributions,
-                             worker->accumulators,     worker->beyond.items, worker->open.items,
-                             worker->pieces.items};
+        void *const all[] = {
+            worker->running,    worker->overlaps,      worker->measures,     worker->accumulator_seen,
+            worker->met,        worker->contributions, worker->accumulators, worker->beyond.items,
+            worker->open.items, worker->covers};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
-        sta_interval_unions_fini(&worker->unions);
     }
     free(sweep->workers);
     sta_account_free(account, sweep->farthest_end);
@@ -135,16 +139,18 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     const struct sta_contribution_counts counts = sta_contributions_count(sweep->options.contributions);
     int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
     if (rc == 0)
-        rc = STA_GROW_ZEROED(account, worker->covered, worker->covered_capacity, counts.compared, err);
+        rc = STA_GROW_ZEROED(account, worker->overlaps, worker->overlap_capacity,
+                             ((size_t)counts.compared + 1) * OVERLAPS, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
-    if (rc == 0 && worker->unions.items == NULL)
-        rc = sta_interval_unions_init(
-            &worker->unions, ((size_t)sweep->options.shape->layer_count + 1) * sweep->options.group_count,
-            account, err);
+    if (rc == 0 && worker->covers == NULL) {
+        const size_t covers = ((size_t)sweep->options.shape->layer_count + 1) * sweep->options.group_count;
+        worker->covers = sta_account_calloc(account, covers + 1, sizeof *worker->covers, WHAT, err);
+        rc = worker->covers != NULL ? STA_OK : err->status;
+    }
     return rc;
 }
 
@@ -203,6 +209,21 @@ int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const 
 
 /* ---- a bin is done with */
 
+static inline struct overlap *overlap_of(const struct worker *worker, uint32_t compared, uint32_t which)
+{
+    return &worker->overlaps[((size_t)compared + 1) * OVERLAPS + which];
+}
+
+static int64_t take_overlap(struct worker *worker, uint32_t compared, uint32_t which)
+{
+    struct overlap *overlap = overlap_of(worker, compared, which);
+    const int64_t total = worker->covers[overlap->cover].total;
+    const int64_t time = overlap->time + (overlap->next != 0 ? total - overlap->since : 0);
+    overlap->time = 0;
+    overlap->since = total;
+    return time;
+}
+
 /* What was measured in an accumulator, which starts anew. */
 static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep, struct worker *worker,
                                              uint32_t number)
@@ -211,9 +232,8 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
     struct sta_exact_measure measure = {.total = worker->running[number].total};
     worker->running[number].total = 0;
     if (compared != STA_NOT_COMPARED) {
-        measure.covered = worker->covered[compared].compute;
-        measure.inner = worker->covered[compared].children;
-        worker->covered[compared] = (struct covered){0};
+        measure.covered = take_overlap(worker, compared, OF_COMPUTE);
+        measure.inner = take_overlap(worker, compared, OF_CHILDREN);
     }
     return measure;
 }
@@ -274,20 +294,7 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
     return rc;
 }
 
-/* ---- an interval: a part of a slice that lies in one bin */
-
-/* Where the interval from @from on ends, at the latest at @to.  What is open is gone through for each, so
- * that it is not cut where less begins than is open.  @next: the next span of the
- * slice. */
-static int64_t end_of_interval(const struct sta_exact_sweep *sweep, const struct worker *worker,
-                               const struct sta_slice *slice, size_t next, int64_t from, int64_t to)
-{
-    size_t count, most = STA_MAX(sweep->options.interval_spans, 2 * worker->open.count);
-    const struct sta_exact_span *spans = sta_slice_records(slice, &count);
-    if (most >= count - next || spans[next + most].ts <= from)
-        return to;
-    return STA_MIN(to, spans[next + most].ts);
-}
+/* ---- a part of a slice that lies in one bin */
 
 static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
                              struct met *met, struct sta_error *err)
@@ -302,35 +309,66 @@ static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker 
     return STA_OK;
 }
 
-/* Adds [ts, te) to a union.  Return: where what it gained begins, which ends at its new end: empty, perhaps.
- */
-static inline int64_t unite(struct running *accumulator, int64_t ts, int64_t te)
+/* Adds [ts, te) to a union. */
+static inline void unite(struct running *accumulator, int64_t ts, int64_t te)
 {
-    const int64_t from = STA_MAX(ts, accumulator->end);
     const int64_t end = STA_MAX(te, accumulator->end);
-    accumulator->total += end - from;
+    accumulator->total += end - STA_MAX(ts, accumulator->end);
     accumulator->end = end;
-    return from;
 }
 
-/* What [ts, te) adds to the unions of the group, which is compared later.  Without a branch: whether it adds
- * something is hard to predict. */
-static inline int take_pieces(const struct sta_exact_sweep *sweep, struct worker *worker,
-                              const struct sta_contribution *of, int64_t ts, int64_t te,
-                              struct sta_error *err)
+/* [ts, te) is about to be added to a compared accumulator. */
+static inline void compare(struct worker *worker, uint32_t accumulator, uint32_t index, uint32_t number,
+                           uint32_t which, int64_t ts, int64_t te)
 {
-    struct pieces *pieces = &worker->pieces;
-    int rc = STA_ACCOUNT_GROW(sweep->options.account, pieces->items, pieces->capacity,
-                              pieces->count + of->measured, WHAT, err);
-    for (uint32_t k = of->plain; rc == 0 && k < of->measured; k++) {
-        const int64_t from = unite(&worker->running[of->accumulators[k]], ts, te);
-        pieces->items[pieces->count] = (struct piece){ts, from, te, of->compared[k - of->plain]};
-        pieces->count += from < te;
-    }
-    return rc;
+    struct overlap *overlap = overlap_of(worker, number, which);
+    if (index == STA_NO_COVER || overlap->next != 0)
+        return;
+    struct cover *cover = &worker->covers[index];
+    const int64_t from = STA_MAX(ts, worker->running[accumulator].end);
+    overlap->time += STA_MAX(STA_MIN(te, cover->end) - from, 0);
+    if (te <= cover->end)
+        return;
+    overlap->since = cover->total;
+    overlap->accumulator = accumulator;
+    overlap->cover = index;
+    overlap->next = STA_MAX(cover->first, END_OF_LIST);
+    cover->least = cover->first > END_OF_LIST ? STA_MIN(cover->least, te) : te;
+    cover->first = (uint32_t)(overlap - worker->overlaps);
 }
 
-/* An event's part [ts, te) of the interval; parts come in the order of ts. */
+/* A cover that is about to gain [from, to) reaches the end of a listed accumulator. */
+static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t from, int64_t to)
+{
+    uint32_t *link = &cover->first;
+    cover->least = INT64_MAX;
+    while (*link > END_OF_LIST) {
+        struct overlap *overlap = &worker->overlaps[*link];
+        const int64_t end = worker->running[overlap->accumulator].end;
+        overlap->time += cover->total - overlap->since + STA_MAX(STA_MIN(to, end) - from, 0);
+        overlap->since = cover->total + to - from;
+        if (end > to) {
+            cover->least = STA_MIN(cover->least, end);
+            link = &overlap->next;
+        } else {
+            *link = overlap->next;
+            overlap->next = 0;
+        }
+    }
+}
+
+/* Adds [ts, te) to a cover. */
+static inline void add_to_cover(struct worker *worker, uint32_t index, int64_t ts, int64_t te)
+{
+    struct cover *cover = &worker->covers[index];
+    const int64_t from = STA_MAX(ts, cover->end), to = STA_MAX(te, cover->end);
+    if (cover->first > END_OF_LIST && to >= cover->least)
+        settle_overlaps(worker, cover, from, to);
+    cover->total += to - from;
+    cover->end = to;
+}
+
+/* An event's part [ts, te) of the bin; parts come in the order of ts. */
 static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t ts,
                             int64_t te, uint32_t contribution, struct sta_error *err)
 {
@@ -339,16 +377,19 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
     if (ts >= te || rc != 0)
         return rc;
     const struct sta_contribution *of = met->contribution;
-    for (uint32_t k = 0; k < of->plain; k++)
+    for (uint32_t k = of->plain; k < of->measured; k++) {
+        const struct sta_compared *compared = &of->compared[k - of->plain];
+        compare(worker, of->accumulators[k], compared->compute, compared->number, OF_COMPUTE, ts, te);
+        compare(worker, of->accumulators[k], compared->children, compared->number, OF_CHILDREN, ts, te);
+    }
+    for (uint32_t k = 0; k < of->measured; k++)
         unite(&worker->running[of->accumulators[k]], ts, te);
-    if (of->measured > of->plain)
-        rc = take_pieces(sweep, worker, of, ts, te, err);
-    for (uint32_t c = 0; rc == 0 && c < of->union_count; c++)
-        rc = sta_interval_unions_add(&worker->unions, of->unions[c], ts, te, err);
-    return rc;
+    for (uint32_t c = 0; c < of->union_count; c++)
+        add_to_cover(worker, of->unions[c], ts, te);
+    return STA_OK;
 }
 
-/* What is open reaches into the interval; `open` becomes what reaches beyond it. */
+/* What is open reaches into the part; `open` becomes what reaches beyond it. */
 static int take_open(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t from, int64_t to,
                      struct sta_error *err)
 {
@@ -386,26 +427,9 @@ static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker
     return rc;
 }
 
-/* The unions are whole as far as the interval goes. */
-static void compare_pieces(struct worker *worker)
-{
-    struct sta_interval_unions *unions = &worker->unions;
-    sta_interval_unions_finish(unions);
-    for (size_t i = 0; i < worker->pieces.count; i++) {
-        const struct piece *piece = &worker->pieces.items[i];
-        struct covered *covered = &worker->covered[piece->compared.number];
-        if (piece->compared.compute != STA_NO_COVER)
-            covered->compute += sta_interval_unions_inside(unions, piece->compared.compute, piece->now,
-                                                           piece->from, piece->to);
-        if (piece->compared.children != STA_NO_COVER)
-            covered->children += sta_interval_unions_inside(unions, piece->compared.children, piece->now,
-                                                            piece->from, piece->to);
-    }
-}
-
 /* The part [from, to) of a slice, in one bin. */
-static int take_interval(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
-                         size_t *next, size_t bin, int64_t from, int64_t to, struct sta_error *err)
+static int take_bin(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
+                    size_t *next, size_t bin, int64_t from, int64_t to, struct sta_error *err)
 {
     const struct sta_exact_bins *bins = sweep->options.bins;
     int rc = bin != worker->bin ? hand_in(sweep, worker, err) : STA_OK;
@@ -413,13 +437,9 @@ static int take_interval(struct sta_exact_sweep *sweep, struct worker *worker, c
         return rc;
     worker->bin = bin;
     worker->width += to - from;
-    worker->pieces.count = 0;
-    sta_interval_unions_clear(&worker->unions);
     rc = take_open(sweep, worker, from, to, err);
     if (rc == 0)
         rc = take_spans(sweep, worker, slice, next, from, to, err);
-    if (rc == 0)
-        compare_pieces(worker);
     const bool whole = to == sta_bin_to(bins, bin) && worker->width == to - sta_bin_from(bins, bin);
     return rc == 0 && whole ? hand_in(sweep, worker, err) : rc;
 }
@@ -439,8 +459,8 @@ int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, cons
         from = bin < bins->count ? STA_MAX(from, sta_bin_from(bins, bin)) : end;
         if (from >= end) /* nothing but bins without events */
             break;
-        int64_t to = end_of_interval(sweep, worker, slice, next, from, STA_MIN(end, sta_bin_to(bins, bin)));
-        rc = take_interval(sweep, worker, slice, &next, bin, from, to, err);
+        int64_t to = STA_MIN(end, sta_bin_to(bins, bin));
+        rc = take_bin(sweep, worker, slice, &next, bin, from, to, err);
         from = to;
     }
     return rc;

@@ -23,8 +23,6 @@ struct sta_exact_sweep_options {
     const struct sta_long_spans *long_spans;
     uint32_t group_count;               /* 0: no unions */
     const struct sta_time_range *range; /* what is measured; may change between passes, to a later one */
-    size_t interval_spans; /* a slice is measured in intervals in which so many spans begin: what is built for
-                              one stays within a core's cache */
     unsigned workers;
     struct sta_account *account;
 };
