@@ -46,8 +46,7 @@ struct cover {
 
 /* What an accumulator and a cover have in common. */
 struct overlap {
-    int64_t time;  /* in the present bin, .. */
-    int64_t since; /* .. while it is listed as far as the cover's total was this */
+    int64_t time; /* in the present bin; while it is listed, less the cover's total */
     uint32_t accumulator, cover;
     uint32_t next; /* in the list of the cover; 0: it is not listed */
 };
@@ -217,10 +216,9 @@ static inline struct overlap *overlap_of(const struct worker *worker, uint32_t c
 static int64_t take_overlap(struct worker *worker, uint32_t compared, uint32_t which)
 {
     struct overlap *overlap = overlap_of(worker, compared, which);
-    const int64_t total = worker->covers[overlap->cover].total;
-    const int64_t time = overlap->time + (overlap->next != 0 ? total - overlap->since : 0);
-    overlap->time = 0;
-    overlap->since = total;
+    const int64_t total = overlap->next != 0 ? worker->covers[overlap->cover].total : 0;
+    const int64_t time = overlap->time + total;
+    overlap->time = -total;
     return time;
 }
 
@@ -329,7 +327,7 @@ static inline void compare(struct worker *worker, uint32_t accumulator, uint32_t
     overlap->time += STA_MAX(STA_MIN(te, cover->end) - from, 0);
     if (te <= cover->end)
         return;
-    overlap->since = cover->total;
+    overlap->time -= cover->total;
     overlap->accumulator = accumulator;
     overlap->cover = index;
     overlap->next = STA_MAX(cover->first, END_OF_LIST);
@@ -345,12 +343,11 @@ static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t 
     while (*link > END_OF_LIST) {
         struct overlap *overlap = &worker->overlaps[*link];
         const int64_t end = worker->running[overlap->accumulator].end;
-        overlap->time += cover->total - overlap->since + STA_MAX(STA_MIN(to, end) - from, 0);
-        overlap->since = cover->total + to - from;
         if (end > to) {
             cover->least = STA_MIN(cover->least, end);
             link = &overlap->next;
         } else {
+            overlap->time += cover->total + STA_MAX(end - from, 0);
             *link = overlap->next;
             overlap->next = 0;
         }
