@@ -1,4 +1,4 @@
-/* Folds that add and compare: counts, sums and moments of integers, least and greatest. */
+/* Aggregate functions that add and compare: counts, sums and moments of integers, least and greatest. */
 #include "analyse/operators/aggregate/functions.h"
 
 #include <math.h>
@@ -276,57 +276,61 @@ struct extreme {
     uint64_t word, seen;
 };
 
-static inline void take_least(struct extreme *state, uint64_t word)
+static inline bool is_least(const struct sta_agg_call *call)
 {
-    state->word = state->seen && state->word <= word ? state->word : word;
+    return call->primitive.aggregate == STA_AGGREGATE_MIN;
+}
+
+/* The greatest word is the one whose inverse is least.  @flip: what inverts it, or 0. */
+static inline void take_word(struct extreme *state, uint64_t word, uint64_t flip)
+{
+    state->word = state->seen && (state->word ^ flip) <= (word ^ flip) ? state->word : word;
     state->seen = 1;
 }
 
-static inline void take_greatest(struct extreme *state, uint64_t word)
+/* Type and flip are constants where this is inlined.  Where all rows are of one group its state stays in
+ * registers. */
+static inline void take_words(const struct sta_agg_call *call, const struct sta_agg_input *input,
+                              enum sta_type type, uint64_t flip)
 {
-    state->word = state->seen && state->word >= word ? state->word : word;
-    state->seen = 1;
+    const uint32_t count = input->minibatch.count;
+    const uint64_t *values = input->values;
+    const size_t offset = call->offset;
+    uint8_t *const *states = input->states;
+    if (input->low_group == input->high_group) {
+        struct extreme *state = sta_agg_state_of_group(call, input, input->low_group);
+        uint64_t least = state->seen ? state->word ^ flip : UINT64_MAX;
+        for (uint32_t i = 0; i < count; i++)
+            least = STA_MIN(least, sta_agg_word(type, values[i]) ^ flip);
+        *state = (struct extreme){least ^ flip, 1};
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        take_word((struct extreme *)(void *)(states[i] + offset), sta_agg_word(type, values[i]), flip);
 }
 
-static inline void take_least_integer(struct extreme *state, uint64_t value)
+static void update_integer(const struct sta_agg_call *call, const struct sta_agg_input *input)
 {
-    take_least(state, sta_order_integer((int64_t)value));
+    if (is_least(call))
+        take_words(call, input, STA_TYPE_INT, 0);
+    else
+        take_words(call, input, STA_TYPE_INT, UINT64_MAX);
 }
 
-static inline void take_greatest_integer(struct extreme *state, uint64_t value)
+static void update_number(const struct sta_agg_call *call, const struct sta_agg_input *input)
 {
-    take_greatest(state, sta_order_integer((int64_t)value));
+    if (is_least(call))
+        take_words(call, input, STA_TYPE_FLOAT, 0);
+    else
+        take_words(call, input, STA_TYPE_FLOAT, UINT64_MAX);
 }
 
-static inline void take_least_number(struct extreme *state, uint64_t value)
-{
-    take_least(state, sta_order_number(sta_number_of(value)));
-}
-
-static inline void take_greatest_number(struct extreme *state, uint64_t value)
-{
-    take_greatest(state, sta_order_number(sta_number_of(value)));
-}
-
-STA_DEFINE_AGG_UPDATE(update_least_integer, struct extreme, take_least_integer)
-STA_DEFINE_AGG_UPDATE(update_greatest_integer, struct extreme, take_greatest_integer)
-STA_DEFINE_AGG_UPDATE(update_least_number, struct extreme, take_least_number)
-STA_DEFINE_AGG_UPDATE(update_greatest_number, struct extreme, take_greatest_number)
-
-static void merge_least(const struct sta_agg_call *call, void *state, const void *other,
+static void merge_words(const struct sta_agg_call *call, void *state, const void *other,
                         struct sta_exact_terms *terms)
 {
     const struct extreme *extreme = other;
     if (extreme->seen)
-        take_least(state, extreme->word);
-}
-
-static void merge_greatest(const struct sta_agg_call *call, void *state, const void *other,
-                           struct sta_exact_terms *terms)
-{
-    const struct extreme *extreme = other;
-    if (extreme->seen)
-        take_greatest(state, extreme->word);
+        take_word(state, extreme->word, is_least(call) ? 0 : UINT64_MAX);
 }
 
 static bool result_integer(const struct sta_agg_call *call, const void *state, uint64_t *word)
@@ -349,65 +353,36 @@ static bool is_sound_number(const struct sta_agg_call *call, const void *state)
     return !extreme->seen || sta_agg_is_value(STA_TYPE_FLOAT, sta_bits_of(sta_unorder_number(extreme->word)));
 }
 
-const struct sta_agg_function sta_agg_least_integer = {.size = sizeof(struct extreme),
-                                                       .update = update_least_integer,
-                                                       .merge = merge_least,
-                                                       .result = result_integer};
-const struct sta_agg_function sta_agg_least_number = {.size = sizeof(struct extreme),
-                                                      .update = update_least_number,
-                                                      .merge = merge_least,
-                                                      .is_sound = is_sound_number,
-                                                      .result = result_number};
-const struct sta_agg_function sta_agg_greatest_integer = {.size = sizeof(struct extreme),
-                                                          .update = update_greatest_integer,
-                                                          .merge = merge_greatest,
-                                                          .result = result_integer};
-const struct sta_agg_function sta_agg_greatest_number = {.size = sizeof(struct extreme),
-                                                         .update = update_greatest_number,
-                                                         .merge = merge_greatest,
-                                                         .is_sound = is_sound_number,
-                                                         .result = result_number};
+const struct sta_agg_function sta_agg_extreme_integer = {
+    .size = sizeof(struct extreme), .update = update_integer, .merge = merge_words, .result = result_integer};
+const struct sta_agg_function sta_agg_extreme_number = {.size = sizeof(struct extreme),
+                                                        .update = update_number,
+                                                        .merge = merge_words,
+                                                        .is_sound = is_sound_number,
+                                                        .result = result_number};
 
 /* ---- the same of texts, by bytes */
 
-static inline void take_text(const struct sta_agg_call *call, struct extreme *state, uint64_t number,
-                             bool least)
+static inline void take_text(const struct sta_agg_call *call, struct extreme *state, uint64_t number)
 {
     if (state->seen && state->word == number)
         return;
     int order = state->seen ? sta_texts_compare(call->texts, number, state->word) : 0;
-    if (!state->seen || (least ? order < 0 : order > 0))
+    if (!state->seen || (is_least(call) ? order < 0 : order > 0))
         *state = (struct extreme){number, 1};
 }
 
-static inline void take_texts(const struct sta_agg_call *call, const struct sta_agg_input *input, bool least)
+static void update_text(const struct sta_agg_call *call, const struct sta_agg_input *input)
 {
     for (uint32_t i = 0; i < input->minibatch.count; i++)
-        take_text(call, sta_agg_state(call, input, i), input->values[i], least);
+        take_text(call, sta_agg_state(call, input, i), input->values[i]);
 }
 
-static void update_least_text(const struct sta_agg_call *call, const struct sta_agg_input *input)
-{
-    take_texts(call, input, true);
-}
-
-static void update_greatest_text(const struct sta_agg_call *call, const struct sta_agg_input *input)
-{
-    take_texts(call, input, false);
-}
-
-static void merge_least_text(const struct sta_agg_call *call, void *state, const void *other,
-                             struct sta_exact_terms *terms)
+static void merge_text(const struct sta_agg_call *call, void *state, const void *other,
+                       struct sta_exact_terms *terms)
 {
     if (((const struct extreme *)other)->seen)
-        take_text(call, state, ((const struct extreme *)other)->word, true);
-}
-
-static void merge_greatest_text(const struct sta_agg_call *call, void *state, const void *other,
-                                struct sta_exact_terms *terms)
-{
-    if (((const struct extreme *)other)->seen)
-        take_text(call, state, ((const struct extreme *)other)->word, false);
+        take_text(call, state, ((const struct extreme *)other)->word);
 }
 
 static void visit_text(const struct sta_agg_call *call, void *state, const struct sta_text_visitor *visitor)
@@ -423,13 +398,8 @@ static bool result_text(const struct sta_agg_call *call, const void *state, uint
     return ((const struct extreme *)state)->seen;
 }
 
-const struct sta_agg_function sta_agg_least_text = {.size = sizeof(struct extreme),
-                                                    .update = update_least_text,
-                                                    .merge = merge_least_text,
-                                                    .texts = visit_text,
-                                                    .result = result_text};
-const struct sta_agg_function sta_agg_greatest_text = {.size = sizeof(struct extreme),
-                                                       .update = update_greatest_text,
-                                                       .merge = merge_greatest_text,
-                                                       .texts = visit_text,
-                                                       .result = result_text};
+const struct sta_agg_function sta_agg_extreme_text = {.size = sizeof(struct extreme),
+                                                      .update = update_text,
+                                                      .merge = merge_text,
+                                                      .texts = visit_text,
+                                                      .result = result_text};

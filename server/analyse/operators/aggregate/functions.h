@@ -65,9 +65,8 @@ static inline bool sta_agg_is_value(enum sta_type type, uint64_t value)
 }
 
 extern const struct sta_agg_function sta_agg_count, sta_agg_sum, sta_agg_mean, sta_agg_moments;
-extern const struct sta_agg_function sta_agg_least_integer, sta_agg_least_number, sta_agg_least_text;
-extern const struct sta_agg_function sta_agg_greatest_integer, sta_agg_greatest_number, sta_agg_greatest_text;
-extern const struct sta_agg_function sta_agg_first, sta_agg_last, sta_agg_argmax;
+extern const struct sta_agg_function sta_agg_extreme_integer, sta_agg_extreme_number, sta_agg_extreme_text;
+extern const struct sta_agg_function sta_agg_first_or_last, sta_agg_argmax;
 extern const struct sta_agg_function sta_agg_exact_sum, sta_agg_exact_moments;
 extern const struct sta_agg_function sta_agg_values, sta_agg_spans;
 

@@ -1,5 +1,5 @@
-/* Folds that keep something of every row: exact sums of numbers, values for quantiles and distinct counts,
- * spans of time. */
+/* Aggregate functions that keep something of every row: exact sums of numbers, values for quantiles and
+ * distinct counts, spans of time. */
 #include <math.h>
 
 #include "analyse/operators/aggregate/functions.h"

@@ -1,4 +1,4 @@
-/* Folds that depend on the order of rows: first, last, argmax. */
+/* Aggregate functions that depend on the order of rows: first, last, argmax. */
 #include "analyse/operators/aggregate/functions.h"
 
 /* Where a row stands; lexicographic. */
@@ -29,6 +29,11 @@ struct held {
     uint64_t value;
 };
 
+static inline bool is_first(const struct sta_agg_call *call)
+{
+    return call->primitive.aggregate == STA_AGGREGATE_FIRST;
+}
+
 static inline void take_held(struct held *state, const struct held *row, bool first)
 {
     bool better =
@@ -45,28 +50,19 @@ static inline void take_all(const struct sta_agg_call *call, const struct sta_ag
     }
 }
 
-static void update_first(const struct sta_agg_call *call, const struct sta_agg_input *input)
+static void update_held(const struct sta_agg_call *call, const struct sta_agg_input *input)
 {
-    take_all(call, input, true);
+    if (is_first(call))
+        take_all(call, input, true);
+    else
+        take_all(call, input, false);
 }
 
-static void update_last(const struct sta_agg_call *call, const struct sta_agg_input *input)
-{
-    take_all(call, input, false);
-}
-
-static void merge_first(const struct sta_agg_call *call, void *state, const void *other,
-                        struct sta_exact_terms *terms)
-{
-    if (((const struct held *)other)->row_order.source != 0)
-        take_held(state, other, true);
-}
-
-static void merge_last(const struct sta_agg_call *call, void *state, const void *other,
+static void merge_held(const struct sta_agg_call *call, void *state, const void *other,
                        struct sta_exact_terms *terms)
 {
     if (((const struct held *)other)->row_order.source != 0)
-        take_held(state, other, false);
+        take_held(state, other, is_first(call));
 }
 
 static bool result_held(const struct sta_agg_call *call, const void *state, uint64_t *word)
@@ -87,18 +83,12 @@ static bool is_sound_held(const struct sta_agg_call *call, const void *state)
     return sta_agg_is_value(call->primitive.types[0], ((const struct held *)state)->value);
 }
 
-const struct sta_agg_function sta_agg_first = {.size = sizeof(struct held),
-                                               .update = update_first,
-                                               .merge = merge_first,
-                                               .result = result_held,
-                                               .texts = visit_held,
-                                               .is_sound = is_sound_held};
-const struct sta_agg_function sta_agg_last = {.size = sizeof(struct held),
-                                              .update = update_last,
-                                              .merge = merge_last,
-                                              .result = result_held,
-                                              .texts = visit_held,
-                                              .is_sound = is_sound_held};
+const struct sta_agg_function sta_agg_first_or_last = {.size = sizeof(struct held),
+                                                       .update = update_held,
+                                                       .merge = merge_held,
+                                                       .result = result_held,
+                                                       .texts = visit_held,
+                                                       .is_sound = is_sound_held};
 
 /* ---- argmax: the value of the row where another is greatest, the first of equals */
 

@@ -46,13 +46,11 @@ static const struct sta_agg_function *function_of(const struct sta_primitive *pr
     case STA_AGGREGATE_VAR:
         return by_type(type, &sta_agg_moments, &sta_agg_exact_moments, NULL);
     case STA_AGGREGATE_MIN:
-        return by_type(type, &sta_agg_least_integer, &sta_agg_least_number, &sta_agg_least_text);
     case STA_AGGREGATE_MAX:
-        return by_type(type, &sta_agg_greatest_integer, &sta_agg_greatest_number, &sta_agg_greatest_text);
+        return by_type(type, &sta_agg_extreme_integer, &sta_agg_extreme_number, &sta_agg_extreme_text);
     case STA_AGGREGATE_FIRST:
-        return &sta_agg_first;
     case STA_AGGREGATE_LAST:
-        return &sta_agg_last;
+        return &sta_agg_first_or_last;
     case STA_AGGREGATE_ARGMAX:
         return &sta_agg_argmax;
     case STA_AGGREGATE_BUSY:

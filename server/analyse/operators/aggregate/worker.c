@@ -9,7 +9,7 @@
 
 /* ---- making and freeing */
 
-/* Folds that read the same arguments in the same way share what is prepared of them. */
+/* Calls that read the same arguments in the same way share what is prepared of them. */
 static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
 {
     uint32_t other = 0;
