@@ -1,11 +1,8 @@
 /* The end of a grouping that fits the memory.
  *
  * DESIGN.  Tables are sorted, each by one thread.  Samples of all tables cut the keys into ranges of about as
- * many groups; each range is a task: a merge of the tables' parts of it, finished to vectors.  Tasks are
- * taken in order, by all threads; the calling thread gives what is done to the sink and works while the next
- * in order is not done.  Nobody runs further ahead of the sink than a few tasks.  The mutex guards the
- * counters and the marks of the tasks, nothing else. */
-#include <pthread.h>
+ * many groups; each range is a task: a merge of the tables' parts of it, finished to vectors.  Ranges are
+ * merged some at a time, in order; while one worker gives those to the sink, the others merge the next. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +10,14 @@
 #include "analyse/operators/aggregate/finish.h"
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 
-#define SAMPLE_STEP 512u /* groups of a table from sample to sample */
-#define TASK_SAMPLES 16u /* samples in the range of a task */
-#define TASKS_AHEAD 4u   /* per worker */
+#define SAMPLE_STEP 512u  /* groups of a table from sample to sample */
+#define TASK_SAMPLES 4u   /* samples in the range of a task */
+#define TASKS_AT_ONCE 16u /* per worker */
 
 struct task {
     uint32_t *begins; /* by table: the first place; the last is where the next task begins */
     struct sta_group_batch batch;
-    bool done;
 };
 
 struct pipeline {
@@ -34,24 +29,8 @@ struct pipeline {
     struct sta_key_range (*ranges)[STA_MOST_KEY_FIELDS]; /* by table */
     struct task *tasks;                                  /* and one more for where the last one ends */
     uint32_t *begins;                                    /* of all of them */
-    size_t task_count;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    size_t next, emitted;
-    int status;
-    struct sta_error err;
+    size_t task_count, merged, emitted;
 };
-
-static void fail(struct pipeline *line, int status, const struct sta_error *err)
-{
-    pthread_mutex_lock(&line->lock);
-    if (line->status == 0) {
-        line->status = status;
-        line->err = *err;
-    }
-    pthread_cond_broadcast(&line->changed);
-    pthread_mutex_unlock(&line->lock);
-}
 
 /* ---- sorting */
 
@@ -226,72 +205,65 @@ static int create_range(const struct pipeline *line, size_t number, struct range
                           line->finish->budget->cancel);
 }
 
-static void run_task(struct pipeline *line, size_t number)
+static int merge_range(struct pipeline *line, size_t number, struct sta_error *err)
 {
     struct sta_group_finish *finish = line->finish;
-    struct sta_error err = STA_ERROR_INIT;
     struct sta_group_merge merge;
     struct range range;
     int rc = create_range(line, number, &range);
-    rc = sta_radix_failed(rc, "groups", range.count, &err);
+    rc = sta_radix_failed(rc, "groups", range.count, err);
     sta_group_merge_init_tables(&merge, &finish->order, finish->budget, range.cursors, range.cursor_count,
                                 range.entries, range.count);
     if (rc == 0)
         rc = sta_group_batch_init(&line->tasks[number].batch, &finish->results, &merge, (uint32_t)range.count,
-                                  &err);
+                                  err);
     sta_group_merge_fini(&merge);
     free(range.cursors);
     sta_free(range.entries);
     sta_free(range.scratch);
-    if (rc != 0)
-        fail(line, rc, &err);
+    return rc;
 }
 
-/* ---- threads.  All of these hold the lock, but not while a task runs or the sink takes a batch. */
+/* ---- giving out */
 
-static bool may_take(const struct pipeline *line)
-{
-    return line->next < line->task_count &&
-           line->next < line->emitted + (size_t)TASKS_AHEAD * line->finish->worker_count;
-}
+/* Some ranges are merged, as a task each; @emits: another task, the first, gives what was merged before to
+ * the sink. */
+struct round {
+    struct pipeline *line;
+    bool emits;
+};
 
-static void take_task(struct pipeline *line)
+static int emit(struct pipeline *line, struct sta_error *err)
 {
-    size_t number = line->next++;
-    pthread_mutex_unlock(&line->lock);
-    run_task(line, number);
-    pthread_mutex_lock(&line->lock);
-    line->tasks[number].done = true;
-    pthread_cond_broadcast(&line->changed);
-}
-
-static void emit(struct pipeline *line)
-{
-    struct sta_error err = STA_ERROR_INIT;
-    struct sta_group_batch *batch = &line->tasks[line->emitted].batch;
-    pthread_mutex_unlock(&line->lock);
-    int rc = sta_group_finish_emit(line->finish, batch, line->sink, &err);
-    sta_group_batch_fini(batch);
-    if (rc != 0)
-        fail(line, rc, &err);
-    pthread_mutex_lock(&line->lock);
-    line->emitted++;
-    pthread_cond_broadcast(&line->changed);
-}
-
-static void work(void *context, unsigned worker)
-{
-    struct pipeline *line = context;
-    pthread_mutex_lock(&line->lock);
-    while (line->status == 0 && (worker == 0 ? line->emitted : line->next) < line->task_count) {
-        if (worker == 0 && line->tasks[line->emitted].done)
-            emit(line);
-        else if (may_take(line))
-            take_task(line);
-        else
-            pthread_cond_wait(&line->changed, &line->lock);
+    int rc = STA_OK;
+    for (; rc == 0 && line->emitted < line->merged; line->emitted++) {
+        struct sta_group_batch *batch = &line->tasks[line->emitted].batch;
+        rc = sta_group_finish_emit(line->finish, batch, line->sink, err);
+        sta_group_batch_fini(batch);
     }
-    pthread_mutex_unlock(&line->lock);
+    return rc;
+}
+
+static int take_step(void *context, unsigned worker, size_t number, struct sta_error *err)
+{
+    const struct round *round = context;
+    if (round->emits && number == 0)
+        return emit(round->line, err);
+    return merge_range(round->line, round->line->merged + number - round->emits, err);
+}
+
+static int merge_all(struct pipeline *line, struct sta_error *err)
+{
+    const struct sta_group_finish *finish = line->finish;
+    int rc = STA_OK;
+    while (rc == 0 && line->emitted < line->task_count) {
+        const size_t now =
+            STA_MIN((size_t)TASKS_AT_ONCE * finish->worker_count, line->task_count - line->merged);
+        struct round round = {line, line->emitted < line->merged};
+        rc = sta_tasks_run(finish->budget, now + round.emits, take_step, &round, err);
+        line->merged += now;
+    }
+    return rc;
 }
 
 static void fini(struct pipeline *line)
@@ -304,26 +276,19 @@ static void fini(struct pipeline *line)
     sta_account_free(line->finish->budget->account, line->begins);
     free(line->tables);
     free(line->unsorted);
-    pthread_mutex_destroy(&line->lock);
-    pthread_cond_destroy(&line->changed);
 }
 
 int sta_group_finish_tables(struct sta_group_finish *finish, const struct sta_aggregation_output *sink,
                             struct sta_error *err)
 {
-    struct pipeline line = {.finish = finish,
-                            .sink = sink,
-                            .lock = PTHREAD_MUTEX_INITIALIZER,
-                            .changed = PTHREAD_COND_INITIALIZER};
-    line.status = sort_all(&line, &line.err);
-    if (line.status == 0)
-        line.status = sta_group_results_init(&finish->results, finish->shape, &finish->order, &line.err);
-    if (line.status == 0)
-        line.status = cut_tasks(&line, &line.err);
-    if (line.status == 0)
-        sta_parallel_run((unsigned)STA_MIN(finish->worker_count, line.task_count), work, &line);
-    if (line.status != 0)
-        *err = line.err;
+    struct pipeline line = {.finish = finish, .sink = sink};
+    int rc = sort_all(&line, err);
+    if (rc == 0)
+        rc = sta_group_results_init(&finish->results, finish->shape, &finish->order, err);
+    if (rc == 0)
+        rc = cut_tasks(&line, err);
+    if (rc == 0)
+        rc = merge_all(&line, err);
     fini(&line);
-    return line.status;
+    return rc;
 }
