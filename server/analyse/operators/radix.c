@@ -209,3 +209,17 @@ int sta_radix_failed(int status, const char *what, size_t count, struct sta_erro
         return sta_fail(err, status, "nobody waits for the answer any more");
     return status == 0 ? STA_OK : sta_fail(err, status, "no memory to sort %zu %s", count, what);
 }
+
+size_t sta_records_before(const uint64_t *records, size_t count, size_t stride, const uint64_t *record,
+                          unsigned words)
+{
+    size_t low = 0;
+    while (low < count) {
+        const size_t middle = low + (count - low) / 2;
+        if (sta_record_compare(records + middle * stride, record, words) < 0)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}

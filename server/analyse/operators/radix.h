@@ -13,6 +13,18 @@ struct sta_word_pair {
     uint64_t major, minor;
 };
 
+static inline int sta_record_compare(const uint64_t *a, const uint64_t *b, unsigned words)
+{
+    for (unsigned w = 0; w < words; w++)
+        if (a[w] != b[w])
+            return a[w] < b[w] ? -1 : 1;
+    return 0;
+}
+
+/** How many of @count sorted records, each @stride words behind the one before, come before @record. */
+size_t sta_records_before(const uint64_t *records, size_t count, size_t stride, const uint64_t *record,
+                          unsigned words);
+
 /**
  * sta_radix_sort - records ascending by their words, the first word the major one
  * @records, @scratch: @count records of @words words each; both are written to

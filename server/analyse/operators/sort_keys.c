@@ -135,11 +135,14 @@ static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, cons
         ranked->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->ranks);
         ranked->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->missing);
     }
+    const uint32_t *codes = vector->codes;
+    int64_t *to = ranked->ranks;
+    uint8_t *missing = ranked->missing;
     for (uint32_t i = 0; i < (vector->constant ? 1 : count); i++) {
         const uint32_t row = vector->constant ? 0 : rows != NULL ? rows[i] : first + i;
-        const uint32_t code = vector->codes[row];
-        ranked->missing[row] = code == STA_NO_CODE;
-        ranked->ranks[row] = code == STA_NO_CODE || of_code == NULL ? 0 : of_code[code];
+        const bool none = codes[row] == STA_NO_CODE;
+        missing[row] = none;
+        to[row] = none || of_code == NULL ? 0 : of_code[codes[row]];
     }
 }
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "common/error.h"
+#include "analyse/operators/radix.h"
 
 struct sta_budget;
 
@@ -39,13 +39,5 @@ STA_MUSTCHECK int sta_sorter_finish(struct sta_sorter *sorter, struct sta_error 
 STA_MUSTCHECK int sta_sorter_next(struct sta_sorter *sorter, size_t most, const uint64_t **records,
                                   size_t *count, struct sta_error *err);
 uint64_t sta_sorter_spilled(const struct sta_sorter *sorter); /* bytes on disk */
-
-static inline int sta_record_compare(const uint64_t *a, const uint64_t *b, unsigned words)
-{
-    for (unsigned w = 0; w < words; w++)
-        if (a[w] != b[w])
-            return a[w] < b[w] ? -1 : 1;
-    return 0;
-}
 
 #endif

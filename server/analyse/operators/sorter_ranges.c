@@ -59,20 +59,6 @@ int sta_sorter_cut_ranges(struct sta_sorter *sorter, struct sta_error *err)
 
 /* ---- gathering */
 
-/* How many of some sorted records come before one. */
-static size_t count_before(const uint64_t *records, size_t count, const uint64_t *record, unsigned words)
-{
-    size_t low = 0;
-    while (low < count) {
-        const size_t middle = low + (count - low) / 2;
-        if (sta_record_compare(records + middle * words, record, words) < 0)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
 /* The records of a run that reach over a range, as samples say: too many by less than a step at either end.
  */
 struct piece {
@@ -82,9 +68,10 @@ struct piece {
 static struct piece find_piece(const struct sta_sorted_run *run, const uint64_t *low, const uint64_t *high,
                                unsigned words)
 {
-    const size_t before = low != NULL ? count_before(run->samples, run->sample_count, low, words) : 0;
-    const size_t end =
-        high != NULL ? count_before(run->samples, run->sample_count, high, words) : run->sample_count;
+    const size_t before =
+        low != NULL ? sta_records_before(run->samples, run->sample_count, words, low, words) : 0;
+    const size_t end = high != NULL ? sta_records_before(run->samples, run->sample_count, words, high, words)
+                                    : run->sample_count;
     struct piece piece = {.first = before > 0 ? (before - 1) * (uint64_t)STA_SORTER_STEP : 0};
     const uint64_t last = STA_MIN(end * (uint64_t)STA_SORTER_STEP, run->count);
     piece.count = last - STA_MIN(piece.first, last);
@@ -104,8 +91,9 @@ static int take_piece(const struct sta_sorter *sorter, const struct sta_sorted_r
         if (rc != 0)
             return rc;
     }
-    const size_t begin = low != NULL ? count_before(records, piece->count, low, words) : 0;
-    const size_t end = high != NULL ? count_before(records, piece->count, high, words) : piece->count;
+    const size_t begin = low != NULL ? sta_records_before(records, piece->count, words, low, words) : 0;
+    const size_t end =
+        high != NULL ? sta_records_before(records, piece->count, words, high, words) : piece->count;
     *taken = end - begin;
     memmove(to, records + begin * words, *taken * sorter->record);
     return STA_OK;

@@ -50,6 +50,16 @@ void sta_vector_point(struct sta_vector *vector, const void *values)
     }
 }
 
+struct sta_vector sta_vector_from(struct sta_vector vector, uint32_t first)
+{
+    if (vector.constant)
+        return vector;
+    const char *values = sta_vector_values(&vector);
+    sta_vector_point(&vector, values + first * sta_vector_width(vector.type));
+    vector.missing = vector.missing != NULL ? vector.missing + first : NULL;
+    return vector;
+}
+
 struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictionary *texts)
 {
     static const int64_t zero;
@@ -110,6 +120,16 @@ bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, ui
     else
         sta_gather(vector->missing, 1, rows, count, missing);
     return vector->missing != NULL && memchr(missing, 1, count) != NULL;
+}
+
+struct sta_vector sta_vector_gather_to(const struct sta_vector *vector, const uint32_t *rows, uint32_t count,
+                                       struct sta_vector_space *space)
+{
+    struct sta_vector gathered = {.type = vector->type, .texts = vector->texts};
+    const bool missing = sta_vector_gather(vector, rows, count, space->integers, space->missing);
+    sta_vector_point(&gathered, space->integers);
+    gathered.missing = missing ? space->missing : NULL;
+    return gathered;
 }
 
 /* ---- tables */

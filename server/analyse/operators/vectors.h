@@ -9,8 +9,20 @@ size_t sta_vector_width(enum sta_type type);
 const void *sta_vector_values(const struct sta_vector *vector);
 /** Points the vector at values of its type. */
 void sta_vector_point(struct sta_vector *vector, const void *values);
+/** The values of a vector from row @first on. */
+struct sta_vector sta_vector_from(struct sta_vector vector, uint32_t first);
 /** A vector of one missing value that stands for all rows. */
 struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictionary *texts);
+
+/* Memory for the values of a vector, of any type, and for which of them are missing. */
+struct sta_vector_space {
+    union {
+        int64_t integers[STA_VECTOR_ROWS];
+        double numbers[STA_VECTOR_ROWS];
+        uint32_t codes[STA_VECTOR_ROWS];
+    };
+    uint8_t missing[STA_VECTOR_ROWS];
+};
 
 /** Integers side by side, none missing. */
 static inline struct sta_vector sta_vector_of_integers(const int64_t *integers)
@@ -26,8 +38,9 @@ static inline bool sta_vector_is_codes(const struct sta_vector *vector)
 static inline bool sta_vector_is_missing(const struct sta_vector *vector, uint32_t row)
 {
     row = vector->constant ? 0 : row;
-    return sta_vector_is_codes(vector) ? vector->codes[row] == STA_NO_CODE
-                                       : vector->missing != NULL && vector->missing[row];
+    if (sta_vector_is_codes(vector))
+        return vector->codes[row] == STA_NO_CODE;
+    return vector->type == STA_TYPE_NULL || (vector->missing != NULL && vector->missing[row]);
 }
 
 /** The values of some rows, of @width (1, 4 or 8) bytes each, side by side.  @rows: NULL: 0 .. @count - 1. */
@@ -40,6 +53,9 @@ void sta_gather(const void *from, size_t width, const uint32_t *rows, uint32_t c
  */
 bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, uint32_t count, void *values,
                        uint8_t *missing);
+/** The same in memory of the caller's, as a vector. */
+struct sta_vector sta_vector_gather_to(const struct sta_vector *vector, const uint32_t *rows, uint32_t count,
+                                       struct sta_vector_space *space);
 /** Puts the value of a row into row @at of a table's column of the same type; texts are those of the
  * vector. */
 void sta_table_put(struct sta_table_column *column, size_t at, const struct sta_vector *vector, uint32_t row);

@@ -84,12 +84,6 @@ static int sort_all(struct pipeline *line, struct sta_error *err)
 
 /* ---- tasks */
 
-static int compare_samples(const void *left, const void *right, void *width)
-{
-    return sta_words_compare(*(const uint64_t *const *)left, *(const uint64_t *const *)right,
-                             *(const unsigned *)width);
-}
-
 static size_t count_samples(const struct pipeline *line)
 {
     size_t count = 0;
@@ -98,34 +92,17 @@ static size_t count_samples(const struct pipeline *line)
     return count;
 }
 
-/* @count: of them.  NULL: there is no memory for them. */
-static const uint64_t **sort_samples(const struct pipeline *line, size_t count, struct sta_error *err)
+/* @count: of them; there is room for as many more.  NULL: there is no memory. */
+static uint64_t *gather_samples(const struct pipeline *line, size_t count, struct sta_error *err)
 {
-    unsigned width = line->finish->order.layout.words;
-    const uint64_t **samples = sta_account_alloc(line->finish->budget->account, count + 1, sizeof *samples,
-                                                 "samples of groups", err);
-    size_t at = 0;
+    const unsigned width = line->finish->order.layout.words;
+    uint64_t *samples = sta_account_alloc(line->finish->budget->account, 2 * count + 1,
+                                          width * sizeof *samples, "samples of groups", err);
+    uint64_t *at = samples;
     for (size_t t = 0; samples != NULL && t < line->table_count; t++)
-        for (uint32_t p = SAMPLE_STEP; p < line->tables[t].count; p += SAMPLE_STEP)
-            samples[at++] = sta_sorted_words(&line->tables[t], p);
-    if (samples != NULL)
-        qsort_r(samples, count, sizeof *samples, compare_samples, &width);
+        for (uint32_t p = SAMPLE_STEP; p < line->tables[t].count; p += SAMPLE_STEP, at += width)
+            memcpy(at, sta_sorted_words(&line->tables[t], p), width * sizeof *at);
     return samples;
-}
-
-/* First place of a table whose words are not below @words. */
-static uint32_t lower_bound(const struct sta_sorted_table *table, const uint64_t *words, unsigned width)
-{
-    uint32_t low = 0;
-    uint32_t high = table->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (sta_words_compare(sta_sorted_words(table, middle), words, width) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static int alloc_tasks(struct pipeline *line, size_t count, struct sta_error *err)
@@ -138,26 +115,35 @@ static int alloc_tasks(struct pipeline *line, size_t count, struct sta_error *er
     return line->tasks != NULL ? STA_OK : err->status;
 }
 
-static void begin_task(struct pipeline *line, size_t number, const uint64_t *const *samples)
+static void begin_task(struct pipeline *line, size_t number, const uint64_t *samples)
 {
+    const unsigned width = line->finish->order.layout.words;
     uint32_t *begins = line->tasks[number].begins = line->begins + number * line->table_count;
-    for (size_t t = 0; t < line->table_count; t++)
+    for (size_t t = 0; t < line->table_count; t++) {
+        const struct sta_sorted_table *table = &line->tables[t];
         if (number == line->task_count)
-            begins[t] = line->tables[t].count;
+            begins[t] = table->count;
         else if (number > 0)
-            begins[t] = lower_bound(&line->tables[t], samples[number * TASK_SAMPLES - 1],
-                                    line->finish->order.layout.words);
+            begins[t] = (uint32_t)sta_records_before(table->entries, table->count, table->words + 1,
+                                                     samples + (number * TASK_SAMPLES - 1) * width, width);
+    }
 }
 
 static int cut_tasks(struct pipeline *line, struct sta_error *err)
 {
-    const size_t sample_count = count_samples(line);
-    const uint64_t **samples = sort_samples(line, sample_count, err);
-    line->task_count = sample_count / TASK_SAMPLES + 1;
-    int rc = samples != NULL ? alloc_tasks(line, line->task_count, err) : err->status;
+    const unsigned width = line->finish->order.layout.words;
+    const size_t count = count_samples(line);
+    uint64_t *samples = gather_samples(line, count, err);
+    int rc = samples == NULL ? err->status
+                             : sta_radix_failed(sta_radix_sort(samples, samples + count * width, count, width,
+                                                               false, line->finish->budget->cancel),
+                                                "groups", count, err);
+    line->task_count = count / TASK_SAMPLES + 1;
+    if (rc == 0)
+        rc = alloc_tasks(line, line->task_count, err);
     for (size_t n = 0; rc == STA_OK && n <= line->task_count; n++)
         begin_task(line, n, samples);
-    sta_account_free(line->finish->budget->account, (void *)samples);
+    sta_account_free(line->finish->budget->account, samples);
     return rc;
 }
 

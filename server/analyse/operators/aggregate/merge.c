@@ -59,7 +59,7 @@ void sta_group_merge_fini(struct sta_group_merge *merge)
 
 static bool is_less(const struct sta_group_merge *merge, uint32_t a, uint32_t b)
 {
-    return sta_words_compare(merge->cursors[a].words, merge->cursors[b].words, merge->order->layout.words) <
+    return sta_record_compare(merge->cursors[a].words, merge->cursors[b].words, merge->order->layout.words) <
            0;
 }
 
@@ -153,7 +153,7 @@ static int next_of_runs(struct sta_group_merge *merge, uint8_t *record, struct s
     do
         join(merge, pop(merge), record);
     while (merge->heap_count > 0 &&
-           sta_words_compare(merge->cursors[merge->heap[0]].words, merge->words, width) == 0);
+           sta_record_compare(merge->cursors[merge->heap[0]].words, merge->words, width) == 0);
     return STA_OK;
 }
 
@@ -185,7 +185,7 @@ static void next_of_tables(struct sta_group_merge *merge, uint8_t *record)
         join(merge, (uint32_t)(item >> 32), record);
         ask_ahead(merge, merge->entry++ + AHEAD);
     } while (merge->entry < merge->entry_count &&
-             sta_words_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
+             sta_record_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
 }
 
 int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)

@@ -148,8 +148,7 @@ static void gather(const struct sta_numbering *numbering, const struct sta_vecto
 
 static struct sta_key_value value_at(const struct sta_vector *vector, uint32_t row)
 {
-    struct sta_key_value value = {.missing =
-                                      vector->type == STA_TYPE_NULL || sta_vector_is_missing(vector, row)};
+    struct sta_key_value value = {.missing = sta_vector_is_missing(vector, row)};
     if (value.missing)
         return value;
     if (vector->type == STA_TYPE_TEXT)

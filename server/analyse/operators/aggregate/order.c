@@ -174,22 +174,8 @@ static void fill_entries(const struct sta_group_table *table, const struct sta_g
     free(words);
 }
 
-/* Groups of one key: those whose texts lie in two dictionaries. */
-static void unite(struct sta_group_table *table, uint32_t group, uint32_t other,
-                  struct sta_exact_terms *terms)
-{
-    const struct sta_shape *shape = table->shape;
-    for (size_t f = 0; f < shape->call_count; f++) {
-        const struct sta_agg_call *call = &shape->calls[f];
-        call->function->merge(call, sta_group_states(table, group) + call->offset,
-                              sta_group_states(table, other) + call->offset, terms);
-        for (size_t t = 0; t < terms->count; t++)
-            sta_list_log_add(&table->logs[call->list], group, &terms->terms[t]);
-        terms->count = 0;
-    }
-}
-
-/* Leaves one entry for each key.  @places: by group; or NULL. */
+/* Leaves one entry for each key: those whose texts lie in two dictionaries have several.  @places: by group;
+ * or NULL. */
 static void unite_equals(struct sta_sorted_table *sorted, struct sta_group_table *table, uint32_t *places)
 {
     const size_t step = sorted->words + 1;
@@ -198,8 +184,9 @@ static void unite_equals(struct sta_sorted_table *sorted, struct sta_group_table
     for (size_t p = 0; p < table->count; p++) {
         uint64_t *entry = &sorted->entries[p * step];
         uint32_t group = (uint32_t)entry[sorted->words];
-        if (kept > 0 && sta_words_compare(entry, sta_sorted_words(sorted, kept - 1), sorted->words) == 0)
-            unite(table, sta_sorted_group(sorted, kept - 1), group, &terms);
+        if (kept > 0 && sta_record_compare(entry, sta_sorted_words(sorted, kept - 1), sorted->words) == 0)
+            sta_group_table_unite(table, sta_sorted_group(sorted, kept - 1), sta_group_states(table, group),
+                                  &terms);
         else
             memmove(&sorted->entries[kept++ * step], entry, step * sizeof *entry);
         if (places != NULL)

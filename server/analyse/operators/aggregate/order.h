@@ -5,6 +5,7 @@
 
 #include "analyse/operators/aggregate/lists.h"
 #include "analyse/operators/aggregate/table.h"
+#include "analyse/operators/radix.h"
 
 struct sta_group_order {
     const struct sta_shape *shape;
@@ -33,14 +34,6 @@ STA_MUSTCHECK int sta_group_order_finalize(struct sta_group_order *order, const 
  * order->layout.words each. */
 void sta_group_order_words(const struct sta_group_order *order, const struct sta_key_layout *from,
                            const uint64_t *keys, size_t count, uint64_t *words);
-
-static inline int sta_words_compare(const uint64_t *a, const uint64_t *b, unsigned count)
-{
-    for (unsigned w = 0; w < count; w++)
-        if (a[w] != b[w])
-            return a[w] < b[w] ? -1 : 1;
-    return 0;
-}
 
 /* A table in order.  Places 0 .. count - 1 have an entry each: the words of the key, then the number of the
  * group. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/operators/aggregate/functions.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 static uint32_t *codes_of_ranks(const struct sta_ranks *ranks, struct sta_error *err)
@@ -43,24 +44,11 @@ void sta_group_results_fini(struct sta_group_results *results)
 
 /* ---- columns */
 
-static size_t value_size(enum sta_type type)
-{
-    switch (type) {
-    case STA_TYPE_BOOL:
-        return sizeof(uint8_t);
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        return sizeof(uint32_t);
-    default:
-        return sizeof(uint64_t);
-    }
-}
-
 static bool create_column(struct sta_result_column *column, enum sta_type type,
                           const struct sta_dictionary *texts, size_t rows)
 {
     *column = (struct sta_result_column){.type = type, .texts = texts};
-    column->any = sta_try_alloc_array(rows, value_size(type));
+    column->any = sta_try_alloc_array(rows, sta_vector_width(type));
     column->missing = sta_try_alloc_array(rows, sizeof *column->missing);
     return column->any != NULL && column->missing != NULL;
 }
@@ -82,8 +70,11 @@ static inline void put(struct sta_result_column *column, enum sta_type type, uin
     case STA_TYPE_FLOAT:
         column->numbers[row] = present ? sta_number_of(word) : 0;
         break;
-    default:
+    case STA_TYPE_INT:
         column->integers[row] = present ? (int64_t)word : 0;
+        break;
+    default: /* of NULL there is nothing but its lack */
+        break;
     }
 }
 
@@ -253,29 +244,13 @@ void sta_group_batch_fini(struct sta_group_batch *batch)
 
 static struct sta_vector vector_of(const struct sta_result_column *column, uint32_t first)
 {
-    struct sta_vector vector = {.type = column->type};
-    if (column->any_missing)
-        vector.missing = column->missing + first;
-    switch (column->type) {
-    case STA_TYPE_BOOL:
-        vector.bools = column->bools + first;
-        break;
-    case STA_TYPE_INT:
-        vector.integers = column->integers + first;
-        break;
-    case STA_TYPE_FLOAT:
-        vector.numbers = column->numbers + first;
-        break;
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        vector.codes = column->codes + first;
+    struct sta_vector vector = {.type = column->type, .constant = column->type == STA_TYPE_NULL};
+    if (sta_vector_is_codes(&vector))
         vector.texts = column->texts;
-        vector.missing = NULL;
-        break;
-    default: /* of NULL there is nothing but its lack */
-        vector.constant = true;
-    }
-    return vector;
+    else if (column->any_missing)
+        vector.missing = column->missing;
+    sta_vector_point(&vector, column->any);
+    return sta_vector_from(vector, first);
 }
 
 void sta_group_batch_vectors(const struct sta_group_batch *batch, uint32_t first, struct sta_vector *vectors)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/operators/aggregate/functions.h"
 #include "common/memory.h"
 
 #define CHUNK_BYTES ((size_t)128 << 10) /* at most, unless records are that large */
@@ -305,4 +306,18 @@ void sta_group_table_locate(const struct sta_group_table *table, const uint32_t 
 {
     for (uint32_t i = 0; i < count; i++)
         states[i] = sta_group_states(table, groups[i]);
+}
+
+void sta_group_table_unite(struct sta_group_table *table, uint32_t group, const uint8_t *record,
+                           struct sta_exact_terms *terms)
+{
+    const struct sta_shape *shape = table->shape;
+    uint8_t *states = sta_group_states(table, group);
+    for (size_t f = 0; f < shape->call_count; f++) {
+        const struct sta_agg_call *call = &shape->calls[f];
+        call->function->merge(call, states + call->offset, record + call->offset, terms);
+        for (size_t t = 0; t < terms->count; t++)
+            sta_list_log_add(&table->logs[call->list], group, &terms->terms[t]);
+        terms->count = 0;
+    }
 }

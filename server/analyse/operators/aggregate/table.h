@@ -48,6 +48,10 @@ uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key)
 /** The states of groups, by row. */
 void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,
                             uint8_t **states);
+/** Unites the states of a group with those of another record; what exact sums put out goes to their lists.
+ * @terms: scratch, empty between calls. */
+void sta_group_table_unite(struct sta_group_table *table, uint32_t group, const uint8_t *record,
+                           struct sta_exact_terms *terms);
 /** Forgets all groups, whose room is to be reset. */
 void sta_group_table_clear(struct sta_group_table *table);
 /** Moves all groups to @sealed, which takes no rows any more. */

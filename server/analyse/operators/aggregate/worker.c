@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/operators/key_kernels.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 /* ---- making and freeing */
@@ -34,30 +35,18 @@ void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_sha
         worker->argument_of[f] =
             shape->calls[f].primitive.aggregate == STA_AGGREGATE_ROWS ? f : first_alike(shape, f);
     worker->key_dictionaries = sta_alloc_array(shape->key_count, sizeof *worker->key_dictionaries);
-    worker->kept = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *worker->kept);
-    worker->groups = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *worker->groups);
-    worker->states = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *worker->states);
 }
 
 void sta_group_worker_fini(struct sta_group_worker *worker)
 {
     if (worker->shape == NULL)
         return;
-    for (size_t f = 0; f < worker->shape->call_count; f++) {
-        free(worker->arguments[f].values);
-        free(worker->arguments[f].others);
-        free(worker->arguments[f].other_missing);
-        free(worker->arguments[f].groups);
-        free(worker->arguments[f].rows);
-        free(worker->arguments[f].states);
-    }
+    for (size_t f = 0; f < worker->shape->call_count; f++)
+        free(worker->arguments[f].space);
     free(worker->arguments);
     free(worker->argument_of);
     free(worker->key_dictionaries);
     free(worker->words);
-    free(worker->kept);
-    free(worker->groups);
-    free(worker->states);
     sta_exact_terms_fini(&worker->terms);
     sta_group_worker_free_tables(worker);
     free(worker->sealed_keys);
@@ -82,18 +71,9 @@ void sta_group_worker_free_tables(struct sta_group_worker *worker)
 
 /* ---- arguments */
 
-static bool is_missing(const struct sta_vector *vector, uint32_t row)
-{
-    uint32_t at = vector->constant ? 0 : row;
-    if (vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST)
-        return vector->codes[at] == STA_NO_CODE;
-    return vector->type == STA_TYPE_NULL || (vector->missing != NULL && vector->missing[at]);
-}
-
 static bool may_be_missing(const struct sta_vector *vector)
 {
-    return vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST || vector->type == STA_TYPE_NULL ||
-           vector->missing != NULL;
+    return sta_vector_is_codes(vector) || vector->type == STA_TYPE_NULL || vector->missing != NULL;
 }
 
 /* Values of all rows of a minibatch as words. */
@@ -130,22 +110,7 @@ static uint64_t dictionary_of(const struct sta_shape *shape, uint32_t argument,
                               const struct sta_vector *vector)
 {
     struct sta_texts *texts = shape->argument_texts[argument];
-    bool is_text = vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST;
-    return is_text && texts != NULL ? sta_texts_dictionary(texts, vector->texts) : 0;
-}
-
-static void reserve_space(struct sta_argument *argument, bool other)
-{
-    if (argument->values == NULL) {
-        argument->values = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->values);
-        argument->groups = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->groups);
-        argument->rows = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->rows);
-        argument->states = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->states);
-    }
-    if (other && argument->others == NULL) {
-        argument->others = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->others);
-        argument->other_missing = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof *argument->other_missing);
-    }
+    return sta_vector_is_codes(vector) && texts != NULL ? sta_texts_dictionary(texts, vector->texts) : 0;
 }
 
 /* Leaves out rows without a value. */
@@ -155,15 +120,15 @@ static void drop_missing(struct sta_argument *argument, const struct sta_vector 
     uint32_t count = 0;
     for (uint32_t i = 0; i < input->minibatch.count; i++) {
         uint32_t row = sta_minibatch_row(&input->minibatch, i);
-        argument->rows[count] = row;
-        argument->groups[count] = input->groups[i];
+        argument->space->rows[count] = row;
+        argument->space->groups[count] = input->groups[i];
         if (input->states != NULL)
-            argument->states[count] = input->states[i];
-        count += !is_missing(vector, row);
+            argument->space->states[count] = input->states[i];
+        count += !sta_vector_is_missing(vector, row);
     }
-    input->minibatch = (struct sta_minibatch){.count = count, .rows = argument->rows};
-    input->groups = argument->groups;
-    input->states = input->states != NULL ? argument->states : NULL;
+    input->minibatch = (struct sta_minibatch){.count = count, .rows = argument->space->rows};
+    input->groups = argument->space->groups;
+    input->states = input->states != NULL ? argument->space->states : NULL;
 }
 
 static bool lies_as_needed(const struct sta_vector *vector, const struct sta_minibatch *minibatch)
@@ -176,11 +141,12 @@ static void prepare_other(const struct sta_agg_call *call, struct sta_argument *
                           const struct sta_shape *shape, const struct sta_vector *vector)
 {
     struct sta_agg_input *input = &argument->input;
-    gather(vector, dictionary_of(shape, call->other, vector), &input->minibatch, argument->others);
+    gather(vector, dictionary_of(shape, call->other, vector), &input->minibatch, argument->space->others);
     for (uint32_t i = 0; i < input->minibatch.count; i++)
-        argument->other_missing[i] = is_missing(vector, sta_minibatch_row(&input->minibatch, i));
-    input->others = argument->others;
-    input->other_missing = argument->other_missing;
+        argument->space->other_missing[i] =
+            sta_vector_is_missing(vector, sta_minibatch_row(&input->minibatch, i));
+    input->others = argument->space->others;
+    input->other_missing = argument->space->other_missing;
 }
 
 /* The values of the leading argument, of which those that are missing count as 0 if @clear. */
@@ -194,13 +160,14 @@ static const uint64_t *prepare_values(const struct sta_argument *argument, const
                minibatch->first;
     if (vector->type == STA_TYPE_INT && !vector->constant) {
         sta_key_kernels_here()->integers(vector->integers, clear ? vector->missing : NULL, minibatch,
-                                         argument->values);
-        return argument->values;
+                                         argument->space->values);
+        return argument->space->values;
     }
-    gather(vector, dictionary, minibatch, argument->values);
+    gather(vector, dictionary, minibatch, argument->space->values);
     for (uint32_t i = 0; clear && i < minibatch->count; i++)
-        argument->values[i] &= (uint64_t)is_missing(vector, sta_minibatch_row(minibatch, i)) - 1;
-    return argument->values;
+        argument->space->values[i] &=
+            (uint64_t)sta_vector_is_missing(vector, sta_minibatch_row(minibatch, i)) - 1;
+    return argument->space->values;
 }
 
 static uint32_t count_marks(const uint8_t *marks, uint32_t count)
@@ -221,7 +188,8 @@ static void prepare(struct sta_group_worker *worker, const struct sta_agg_call *
         return;
     const struct sta_vector *vector = &batch->arguments[call->leading];
     const bool clear = call->function->missing_is_zero && vector->missing != NULL;
-    reserve_space(argument, call->other != call->leading);
+    if (argument->space == NULL)
+        argument->space = sta_alloc(sizeof *argument->space);
     if (may_be_missing(vector) && !clear)
         drop_missing(argument, vector);
     argument->input.values =
@@ -389,20 +357,6 @@ static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limi
     return STA_OK;
 }
 
-/* What uniting exact sums puts out goes to the list. */
-static void unite_record(struct sta_group_worker *worker, uint32_t group, const uint8_t *record)
-{
-    const struct sta_shape *shape = worker->shape;
-    uint8_t *states = sta_group_states(&worker->table, group);
-    for (size_t f = 0; f < shape->call_count; f++) {
-        const struct sta_agg_call *call = &shape->calls[f];
-        call->function->merge(call, states + call->offset, record + call->offset, &worker->terms);
-        for (size_t t = 0; t < worker->terms.count; t++)
-            sta_list_log_add(&worker->table.logs[call->list], group, &worker->terms.terms[t]);
-        worker->terms.count = 0;
-    }
-}
-
 int sta_group_worker_unite(struct sta_group_worker *worker, struct sta_group_limits *limits,
                            const struct sta_group_merging *merging, uint32_t entries, struct sta_error *err)
 {
@@ -414,7 +368,8 @@ int sta_group_worker_unite(struct sta_group_worker *worker, struct sta_group_lim
         return rc;
     sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
     for (uint32_t i = 0; i < minibatch.count; i++)
-        unite_record(worker, worker->groups[i], merging->records + i * worker->shape->record);
+        sta_group_table_unite(&worker->table, worker->groups[i], merging->records + i * worker->shape->record,
+                              &worker->terms);
     return STA_OK;
 }
 

@@ -11,10 +11,12 @@
 struct sta_argument {
     bool ready;
     struct sta_agg_input input;
-    uint64_t *values, *others;
-    uint8_t *other_missing;
-    uint32_t *groups, *rows;
-    uint8_t **states;
+    struct sta_argument_space {
+        uint64_t values[STA_MINIBATCH_ROWS], others[STA_MINIBATCH_ROWS];
+        uint8_t other_missing[STA_MINIBATCH_ROWS];
+        uint32_t groups[STA_MINIBATCH_ROWS], rows[STA_MINIBATCH_ROWS];
+        uint8_t *states[STA_MINIBATCH_ROWS];
+    } * space; /* NULL: not needed yet */
 };
 
 struct sta_group_worker {
@@ -29,8 +31,6 @@ struct sta_group_worker {
     uint32_t *argument_of;          /* by call: whose */
     uint32_t *key_dictionaries;     /* by key, of the present batch */
     uint64_t *words;                /* packed keys of a minibatch */
-    uint32_t *kept, *groups;        /* of a minibatch */
-    uint8_t **states;               /* likewise */
     struct sta_exact_terms terms;
     struct sta_group_run **runs;
     size_t run_count, run_capacity;
@@ -39,6 +39,8 @@ struct sta_group_worker {
     size_t charged;          /* bytes, to the account of the limits */
     const struct sta_budget *budget;
     struct sta_account *account;
+    uint32_t kept[STA_MINIBATCH_ROWS], groups[STA_MINIBATCH_ROWS]; /* of a minibatch */
+    uint8_t *states[STA_MINIBATCH_ROWS];                           /* likewise */
 };
 
 #define STA_GROUP_WORKING_SET                                                                                \

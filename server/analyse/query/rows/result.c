@@ -285,19 +285,6 @@ static int read_materialized(struct sta_query_reader *reader, size_t most, struc
     return rc;
 }
 
-/* The values of @vector from row @first on. */
-static struct sta_vector vector_from(struct sta_vector vector, uint32_t first)
-{
-    if (vector.constant)
-        return vector;
-    vector.integers = vector.integers != NULL ? vector.integers + first : NULL;
-    vector.numbers = vector.numbers != NULL ? vector.numbers + first : NULL;
-    vector.bools = vector.bools != NULL ? vector.bools + first : NULL;
-    vector.codes = vector.codes != NULL ? vector.codes + first : NULL;
-    vector.missing = vector.missing != NULL ? vector.missing + first : NULL;
-    return vector;
-}
-
 static int next_materialized(struct sta_query_reader *reader, uint32_t *rows, struct sta_error *err)
 {
     const uint32_t first = reader->row % STA_VECTOR_ROWS;
@@ -308,7 +295,7 @@ static int next_materialized(struct sta_query_reader *reader, uint32_t *rows, st
     int rc = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
     for (size_t i = 0; rc == 0 && i < reader->result->plan.column_count; i++) {
         rc = sta_materialized_batch_get(reader->batch, (uint32_t)i, &reader->vectors[i], err);
-        reader->vectors[i] = vector_from(reader->vectors[i], first);
+        reader->vectors[i] = sta_vector_from(reader->vectors[i], first);
     }
     *rows = rc == 0 ? batch_rows - first : 0;
     reader->row += *rows;
