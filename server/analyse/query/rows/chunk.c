@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 void sta_shown_init(struct sta_shown *shown, const struct sta_plan_stage *stage)
@@ -98,30 +97,21 @@ void sta_chunk_batch_init(struct sta_chunk_batch *batch, const struct sta_shown 
     const struct sta_plan_stage *stage = shown->stage;
     *batch = (struct sta_chunk_batch){.shown = shown};
     batch->vectors = sta_alloc_array(stage->output_count + 1, sizeof *batch->vectors);
-    batch->values = sta_alloc_array(stage->output_count + 1, sizeof *batch->values);
-    batch->missing = sta_alloc_array(stage->output_count + 1, sizeof *batch->missing);
+    batch->space = sta_alloc_array(stage->output_count + 1, sizeof *batch->space);
     batch->merged = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_dictionary_cache *));
-    for (size_t i = 0; i < stage->output_count; i++) {
+    for (size_t i = 0; i < stage->output_count; i++)
         batch->vectors[i] = sta_vector_nothing(stage->result[i].type, NULL);
-        if (stage->outputs[i].unused)
-            continue;
-        batch->values[i] = sta_alloc_array(STA_VECTOR_ROWS, sta_vector_width(stage->result[i].type));
-        batch->missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
-    }
 }
 
 void sta_chunk_batch_fini(struct sta_chunk_batch *batch)
 {
     for (size_t i = 0; batch->shown != NULL && i < batch->shown->stage->output_count; i++) {
-        free(batch->values[i]);
-        free(batch->missing[i]);
         if (batch->merged[i] != NULL)
             sta_dictionary_destroy(batch->merged[i]->dictionary);
         free(batch->merged[i]);
     }
     free(batch->vectors);
-    free(batch->values);
-    free(batch->missing);
+    free(batch->space);
     free(batch->merged);
 }
 
@@ -171,7 +161,7 @@ static const struct sta_dictionary *common_texts(const struct sta_piece *pieces,
 static void merge_texts(struct sta_chunk_batch *batch, const struct sta_piece *pieces, size_t output,
                         const struct sta_chunk_row *rows, size_t count)
 {
-    uint32_t *codes = batch->values[output];
+    uint32_t *codes = batch->space[output].codes;
     if (batch->merged[output] == NULL) {
         batch->merged[output] = sta_alloc(sizeof *batch->merged[output]);
         sta_dictionary_cache_init(batch->merged[output], sta_dictionary_create());
@@ -193,12 +183,12 @@ static void gather_output(struct sta_chunk_batch *batch, const struct sta_piece 
     const enum sta_type type = batch->shown->stage->result[output].type;
     for (size_t p = 0; p < piece_count; p++)
         bases[p] = pieces[p].rows > 0 ? sta_vector_values(&pieces[p].columns[output]) : NULL;
-    fetch_values(sta_vector_width(type), bases, rows, count, batch->values[output]);
+    fetch_values(sta_vector_width(type), bases, rows, count, batch->space[output].integers);
     *vector = (struct sta_vector){.type = type};
-    sta_vector_point(vector, batch->values[output]);
+    sta_vector_point(vector, batch->space[output].integers);
     if (!sta_vector_is_codes(vector)) {
-        bool any = fetch_missing(pieces, output, rows, count, batch->missing[output]);
-        vector->missing = any ? batch->missing[output] : NULL;
+        bool any = fetch_missing(pieces, output, rows, count, batch->space[output].missing);
+        vector->missing = any ? batch->space[output].missing : NULL;
         return;
     }
     vector->texts = common_texts(pieces, piece_count, output);

@@ -6,6 +6,7 @@
 #ifndef STA_ANALYSE_QUERY_CHUNK_H
 #define STA_ANALYSE_QUERY_CHUNK_H
 
+#include "analyse/operators/vectors.h"
 #include "analyse/query/rows/pipeline.h"
 
 struct sta_piece {
@@ -38,9 +39,8 @@ struct sta_chunk_row {
 /* Rows of a chunk in their order, as vectors; of one thread. */
 struct sta_chunk_batch {
     const struct sta_shown *shown;
-    struct sta_vector *vectors; /* by output; of outputs that nobody reads one missing value */
-    void **values;
-    uint8_t **missing;
+    struct sta_vector *vectors;           /* by output; of outputs that nobody reads one missing value */
+    struct sta_vector_space *space;       /* of them */
     struct sta_dictionary_cache **merged; /* by output: texts of pieces whose dictionaries differ */
 };
 void sta_chunk_batch_init(struct sta_chunk_batch *batch, const struct sta_shown *shown);

@@ -30,14 +30,12 @@ struct comparison {
     const char *const *labels;
     size_t label_count;
     struct sta_dictionary *label_texts;
-    struct cell *cells; /* by run, then column: of the present combination */
-    bool *there;        /* by run */
-    bool open;          /* there is a present combination */
-    struct cell *out;   /* by column of the answer, then row */
-    struct sta_vector *vectors;
-    void **values;
-    uint8_t **missing;
-    uint32_t rows; /* in out */
+    struct cell *cells;             /* by run, then column: of the present combination */
+    bool *there;                    /* by run */
+    bool open;                      /* there is a present combination */
+    struct sta_vector *vectors;     /* by column of the answer */
+    struct sta_vector_space *space; /* of them */
+    uint32_t rows;                  /* in the space */
     struct sta_materialized *compared;
 };
 
@@ -95,22 +93,12 @@ static struct cell ratio_of(enum sta_type type, const struct cell *own, const st
 static int flush(struct comparison *c, struct sta_error *err)
 {
     for (size_t i = 0; i < c->plan->column_count; i++) {
-        size_t width = sta_vector_width(c->plan->columns[i].type);
-        const struct cell *cells = c->out + i * STA_VECTOR_ROWS;
-        for (uint32_t row = 0; row < c->rows; row++) {
-            memcpy((char *)c->values[i] + row * width, &cells[row].integer, width);
-            c->missing[i][row] = cells[row].missing;
-        }
         struct sta_vector *vector = &c->vectors[i];
-        *vector = (struct sta_vector){.type = c->plan->columns[i].type, .missing = c->missing[i]};
-        sta_vector_point(vector, c->values[i]);
-        if (!sta_vector_is_codes(vector))
-            continue;
-        vector->texts =
-            i == c->plan->compare.trace_key ? c->label_texts : sta_materialized_texts(c->sorted, (uint32_t)i);
-        for (uint32_t row = 0; row < c->rows; row++)
-            if (c->missing[i][row])
-                ((uint32_t *)c->values[i])[row] = STA_NO_CODE;
+        *vector = (struct sta_vector){.type = c->plan->columns[i].type, .missing = c->space[i].missing};
+        sta_vector_point(vector, c->space[i].integers);
+        if (sta_vector_is_codes(vector))
+            vector->texts = i == c->plan->compare.trace_key ? c->label_texts
+                                                            : sta_materialized_texts(c->sorted, (uint32_t)i);
     }
     uint32_t rows = c->rows;
     c->rows = 0;
@@ -119,7 +107,12 @@ static int flush(struct comparison *c, struct sta_error *err)
 
 static void put(struct comparison *c, size_t column, struct cell cell)
 {
-    c->out[column * STA_VECTOR_ROWS + c->rows] = cell;
+    const enum sta_type type = c->plan->columns[column].type;
+    const size_t width = sta_vector_width(type);
+    if (cell.missing && (type == STA_TYPE_TEXT || type == STA_TYPE_LIST))
+        cell.code = STA_NO_CODE;
+    memcpy((char *)c->space[column].integers + c->rows * width, &cell.integer, width);
+    c->space[column].missing[c->rows] = cell.missing;
 }
 
 static void put_compared(struct comparison *c, size_t run)
@@ -233,27 +226,15 @@ static void reserve_space(struct comparison *c)
         sta_dictionary_intern(c->label_texts, c->labels[i], strlen(c->labels[i]));
     c->cells = sta_alloc_array(c->label_count * c->columns + 1, sizeof *c->cells);
     c->there = sta_alloc_array(c->label_count + 1, sizeof *c->there);
-    c->out = sta_alloc_array(all * STA_VECTOR_ROWS, sizeof *c->out);
     c->vectors = sta_alloc_array(all, sizeof *c->vectors);
-    c->values = sta_alloc_array(all, sizeof *c->values);
-    c->missing = sta_alloc_array(all, sizeof *c->missing);
-    for (size_t i = 0; i < all; i++) {
-        c->values[i] = sta_alloc_array(STA_VECTOR_ROWS, 8);
-        c->missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
-    }
+    c->space = sta_alloc_array(all, sizeof *c->space);
 }
 
 static void free_buffers(struct comparison *c)
 {
-    for (size_t i = 0; i < c->plan->column_count; i++) {
-        free(c->values[i]);
-        free(c->missing[i]);
-    }
     sta_dictionary_destroy(c->label_texts);
-    free(c->values);
-    free(c->missing);
     free(c->vectors);
-    free(c->out);
+    free(c->space);
     free(c->there);
     free(c->cells);
 }

@@ -10,10 +10,8 @@ struct sta_describe_rows {
     struct sta_dictionary *names;
     uint32_t *groups; /* of each row: the group that it is of */
     uint32_t *codes;  /* its expression */
-    void *values[STA_DESCRIBE_OUTPUTS];
-    uint8_t *missing[STA_DESCRIBE_OUTPUTS];
-    void **key_values; /* by key: gathered */
-    uint8_t **key_missing;
+    struct sta_vector_space values[STA_DESCRIBE_OUTPUTS];
+    struct sta_vector_space *keys; /* gathered */
     struct sta_vector *outputs;
     uint32_t rows;
 };
@@ -24,37 +22,19 @@ struct sta_describe_rows *sta_describe_rows_create(const struct sta_plan_stage *
     describe->names = sta_dictionary_create();
     describe->groups = sta_alloc_array(STA_VECTOR_ROWS, sizeof *describe->groups);
     describe->codes = sta_alloc_array(STA_VECTOR_ROWS, sizeof *describe->codes);
-    for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++) {
-        describe->values[i] = sta_alloc_array(STA_VECTOR_ROWS, 8);
-        describe->missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
-    }
-    describe->key_values = sta_alloc_array(stage->key_count + 1, sizeof(void *));
-    describe->key_missing = sta_alloc_array(stage->key_count + 1, sizeof(uint8_t *));
-    for (size_t i = 0; i < stage->key_count; i++) {
-        describe->key_values[i] = sta_alloc_array(STA_VECTOR_ROWS, 8);
-        describe->key_missing[i] = sta_alloc_array(STA_VECTOR_ROWS, 1);
-    }
+    describe->keys = sta_alloc_array(stage->key_count + 1, sizeof *describe->keys);
     describe->outputs = sta_alloc_array(stage->output_count + 1, sizeof *describe->outputs);
     return describe;
 }
 
-void sta_describe_rows_destroy(struct sta_describe_rows *describe, size_t key_count)
+void sta_describe_rows_destroy(struct sta_describe_rows *describe)
 {
     if (describe == NULL)
         return;
-    for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++) {
-        free(describe->values[i]);
-        free(describe->missing[i]);
-    }
-    for (size_t i = 0; i < key_count; i++) {
-        free(describe->key_values[i]);
-        free(describe->key_missing[i]);
-    }
     sta_dictionary_destroy(describe->names);
     free(describe->groups);
     free(describe->codes);
-    free(describe->key_values);
-    free(describe->key_missing);
+    free(describe->keys);
     free(describe->outputs);
     free(describe);
 }
@@ -64,13 +44,12 @@ static void describe_value(struct sta_describe_rows *describe, size_t what, enum
                            const struct sta_vector *from, uint32_t group)
 {
     uint32_t at = from->constant ? 0 : group, row = describe->rows;
-    int64_t *integers = describe->values[what];
-    double *numbers = describe->values[what];
-    describe->missing[what][row] = sta_vector_is_missing(from, group);
+    struct sta_vector_space *values = &describe->values[what];
+    values->missing[row] = sta_vector_is_missing(from, group);
     if (type == STA_TYPE_INT)
-        integers[row] = from->integers[at];
+        values->integers[row] = from->integers[at];
     else
-        numbers[row] = from->type == STA_TYPE_INT ? (double)from->integers[at] : from->numbers[at];
+        values->numbers[row] = from->type == STA_TYPE_INT ? (double)from->integers[at] : from->numbers[at];
 }
 
 static int describe_flush(struct sta_group_rows *into, const struct sta_vector *keys, struct sta_error *err)
@@ -79,18 +58,14 @@ static int describe_flush(struct sta_group_rows *into, const struct sta_vector *
     struct sta_describe_rows *describe = into->describe;
     struct sta_vector *vectors = into->vectors;
     for (size_t i = 0; i < stage->key_count; i++) {
-        bool missing = sta_vector_gather(&keys[i], describe->groups, describe->rows, describe->key_values[i],
-                                         describe->key_missing[i]);
-        *vectors = (struct sta_vector){.type = keys[i].type, .texts = keys[i].texts};
-        sta_vector_point(vectors, describe->key_values[i]);
-        vectors++->missing = missing ? describe->key_missing[i] : NULL;
+        *vectors++ = sta_vector_gather_to(&keys[i], describe->groups, describe->rows, &describe->keys[i]);
     }
     *vectors++ =
         (struct sta_vector){.type = STA_TYPE_TEXT, .codes = describe->codes, .texts = describe->names};
     for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++, vectors++) {
         *vectors = (struct sta_vector){.type = stage->result[stage->key_count + 1 + i].type,
-                                       .missing = describe->missing[i]};
-        sta_vector_point(vectors, describe->values[i]);
+                                       .missing = describe->values[i].missing};
+        sta_vector_point(vectors, describe->values[i].integers);
     }
     uint32_t rows = describe->rows;
     describe->rows = 0;

@@ -90,7 +90,7 @@ void sta_group_rows_fini(struct sta_group_rows *into)
         sta_evaluator_destroy(into->evaluators[i]);
     }
     sta_histogram_rows_destroy(into->histogram);
-    sta_describe_rows_destroy(into->describe, into->stage->key_count);
+    sta_describe_rows_destroy(into->describe);
     free(into->programs);
     free(into->evaluators);
     free(into->vectors);

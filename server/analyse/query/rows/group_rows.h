@@ -37,7 +37,7 @@ STA_MUSTCHECK int sta_group_outputs(const struct sta_group_rows *into, const str
                                     struct sta_vector *outputs, struct sta_error *err);
 
 struct sta_describe_rows *sta_describe_rows_create(const struct sta_plan_stage *stage);
-void sta_describe_rows_destroy(struct sta_describe_rows *describe, size_t key_count); /* NULL allowed */
+void sta_describe_rows_destroy(struct sta_describe_rows *describe); /* NULL allowed */
 STA_MUSTCHECK int sta_describe_rows_take(struct sta_group_rows *into, const struct sta_vector *keys,
                                          const struct sta_vector *values, uint32_t rows,
                                          struct sta_error *err);

@@ -16,8 +16,7 @@
 /* What a worker hands to the grouping. */
 struct local {
     struct sta_vector *keys, *arguments;
-    int64_t *bins; /* HISTOGRAM: room for the last key */
-    struct sta_thread_key_scratch threads;
+    struct sta_vector_space *space; /* of the bins of HISTOGRAM, or of the keys of threads; NULL: neither */
     double low, high;
 };
 
@@ -58,7 +57,7 @@ static int fetch_keys(const struct pass *pass, struct local *local, struct sta_p
     int rc = STA_OK;
     for (size_t i = 0, at = 0; rc == 0 && i < pass->stage->key_count; at++) {
         const bool combined = threads->count > 0 && i == threads->first;
-        rc = combined ? sta_thread_keys_fetch(threads, state, &local->threads, &local->keys[at], err)
+        rc = combined ? sta_thread_keys_fetch(threads, state, local->space, &local->keys[at], err)
                       : sta_executor_part(state->top, STA_PART_KEYS, i, &local->keys[at], err);
         i += combined ? threads->count : 1;
     }
@@ -96,15 +95,14 @@ static int fetch_bins(const struct pass *pass, struct local *local, struct sta_p
     int rc = sta_executor_part(state->top, STA_PART_HISTOGRAM, 0, &of, err);
     if (rc != 0)
         return rc;
-    if (local->bins == NULL)
-        local->bins = sta_alloc_array(STA_VECTOR_ROWS, sizeof *local->bins);
     for (uint32_t i = 0; i < state->count; i++) {
         uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        local->bins[row] = sta_vector_is_missing(&of, row) ? NO_BIN
-                                                           : bin_of(pass->edges, pass->stage->histogram.bins,
-                                                                    number_at(&of, of.constant ? 0 : row));
+        local->space->integers[row] =
+            sta_vector_is_missing(&of, row)
+                ? NO_BIN
+                : bin_of(pass->edges, pass->stage->histogram.bins, number_at(&of, of.constant ? 0 : row));
     }
-    local->keys[pass->stage->key_count] = (struct sta_vector){.type = STA_TYPE_INT, .integers = local->bins};
+    local->keys[pass->stage->key_count] = sta_vector_of_integers(local->space->integers);
     return 0;
 }
 
@@ -258,6 +256,8 @@ static int pass_init(struct pass *pass, const struct sta_pipeline *pipeline, con
     for (unsigned i = 0; i < workers; i++) {
         pass->locals[i].keys = sta_alloc_array(pass->key_count + 1, sizeof(struct sta_vector));
         pass->locals[i].arguments = sta_alloc_array(stage->argument_count + 1, sizeof(struct sta_vector));
+        if (stage->kind == STA_PLAN_HISTOGRAM || pass->threads.count > 0)
+            pass->locals[i].space = sta_alloc(sizeof *pass->locals[i].space);
     }
     for (size_t i = 0; i < stage->primitive_count; i++)
         pass->ordered |= sta_primitive_needs_order(&stage->primitives[i]);
@@ -269,8 +269,7 @@ static void pass_fini(struct pass *pass)
     for (unsigned i = 0; i < pass->workers; i++) {
         free(pass->locals[i].keys);
         free(pass->locals[i].arguments);
-        free(pass->locals[i].bins);
-        sta_thread_key_scratch_fini(&pass->locals[i].threads);
+        free(pass->locals[i].space);
     }
     free(pass->locals);
     free(pass->edges);
@@ -341,33 +340,8 @@ struct expanding {
     struct sta_group_rows *into;
     const struct sta_thread_keys *threads;
     struct sta_vector *keys;
+    struct sta_vector_space *space; /* of those of threads */
 };
-
-static void expanding_init(struct expanding *expanding, struct sta_group_rows *into,
-                           const struct sta_thread_keys *threads)
-{
-    *expanding = (struct expanding){.into = into, .threads = threads};
-    expanding->keys = sta_alloc_array(into->stage->key_count + 1, sizeof *expanding->keys);
-    for (size_t k = threads->first; k < threads->first + threads->count; k++) {
-        const bool text = sta_expression_type(into->stage->keys[k].expression) == STA_TYPE_TEXT;
-        if (text)
-            expanding->keys[k].codes = sta_alloc_array(STA_VECTOR_ROWS, sizeof(uint32_t));
-        else
-            expanding->keys[k].integers = sta_alloc_array(STA_VECTOR_ROWS, sizeof(int64_t));
-        expanding->keys[k].missing = text ? NULL : sta_alloc_array(STA_VECTOR_ROWS, 1);
-    }
-}
-
-static void expanding_fini(struct expanding *expanding)
-{
-    const struct sta_thread_keys *threads = expanding->threads;
-    for (size_t k = threads->first; k < threads->first + threads->count; k++) {
-        free((void *)expanding->keys[k].codes);
-        free((void *)expanding->keys[k].integers);
-        free((void *)expanding->keys[k].missing);
-    }
-    free(expanding->keys);
-}
 
 static int take_expanded(void *self, const struct sta_vector *keys, const struct sta_vector *values,
                          uint32_t rows, struct sta_error *err)
@@ -376,7 +350,8 @@ static int take_expanded(void *self, const struct sta_vector *keys, const struct
     const struct sta_thread_keys *threads = expanding->threads;
     for (size_t k = 0; k < threads->first; k++)
         expanding->keys[k] = keys[k];
-    sta_thread_keys_expand(threads, &keys[threads->first], rows, &expanding->keys[threads->first]);
+    sta_thread_keys_expand(threads, &keys[threads->first], rows, expanding->space,
+                           &expanding->keys[threads->first]);
     for (size_t k = threads->first + threads->count; k < expanding->into->stage->key_count; k++)
         expanding->keys[k] = keys[k - threads->count + 1];
     return sta_group_rows_take(expanding->into, expanding->keys, values, rows, err);
@@ -386,18 +361,19 @@ static int finish_groups(struct pass *pass, struct sta_query_context *context,
                          struct sta_materialized *result, struct sta_error *err)
 {
     struct sta_group_rows into;
-    struct expanding expanding = {.threads = &pass->threads};
+    struct expanding expanding = {.into = &into, .threads = &pass->threads};
     struct sta_aggregation_output sink = {&into, sta_group_rows_take};
     sta_query_context_step(context, "group", name_keys(pass->stage));
     int rc = sta_group_rows_init(&into, pass->stage, pass->edges, result, err);
     if (rc == 0 && pass->threads.count > 0) {
-        expanding_init(&expanding, &into, &pass->threads);
+        expanding.keys = sta_alloc_array(pass->stage->key_count + 1, sizeof *expanding.keys);
+        expanding.space = sta_alloc_array(pass->threads.count, sizeof *expanding.space);
         sink = (struct sta_aggregation_output){&expanding, take_expanded};
     }
     if (rc == 0)
         rc = sta_aggregation_finish(pass->grouping, &sink, err);
-    if (expanding.keys != NULL)
-        expanding_fini(&expanding);
+    free(expanding.keys);
+    free(expanding.space);
     if (rc == 0)
         rc = sta_group_rows_end(&into, err);
     if (rc == 0)

@@ -205,17 +205,17 @@ struct taken { /* columns of some records */
     const uint64_t *records;
     int64_t *numbers; /* of the rows */
     struct sta_vector *vectors;
-    char **values;
-    uint8_t **missing;
+    struct sta_vector_space *space; /* of the vectors */
 };
 
 static void unpack_column(const struct sorting *sorting, const struct taken *taken, uint32_t column,
                           size_t rows, size_t width)
 {
     const uint64_t *record = taken->records;
+    struct sta_vector_space *space = &taken->space[column];
     for (size_t row = 0; row < rows; row++, record += sorting->words) {
-        memcpy(taken->values[column] + row * width, &record[sorting->values + column], width);
-        taken->missing[column][row] = record[sorting->marks + column / 64] >> (column % 64) & 1;
+        memcpy((char *)space->integers + row * width, &record[sorting->values + column], width);
+        space->missing[row] = record[sorting->marks + column / 64] >> (column % 64) & 1;
     }
 }
 
@@ -223,14 +223,15 @@ static void take_column(const struct sorting *sorting, const struct taken *taken
                         size_t rows)
 {
     struct sta_vector *vector = &taken->vectors[column];
+    struct sta_vector_space *space = &taken->space[column];
     size_t width = sta_vector_width(sorting->described[column].type);
     if (sorting->travels)
         unpack_column(sorting, taken, column, rows, width);
     else
-        sta_materialized_fetch(sorting->materialized, column, taken->numbers, rows, taken->values[column],
-                               taken->missing[column]);
-    *vector = (struct sta_vector){.type = sorting->described[column].type, .missing = taken->missing[column]};
-    sta_vector_point(vector, taken->values[column]);
+        sta_materialized_fetch(sorting->materialized, column, taken->numbers, rows, space->integers,
+                               space->missing);
+    *vector = (struct sta_vector){.type = sorting->described[column].type, .missing = space->missing};
+    sta_vector_point(vector, space->integers);
     if (sta_vector_is_codes(vector))
         vector->texts = sta_materialized_texts(sorting->materialized, column);
 }
@@ -258,20 +259,10 @@ static int take_all(const struct sorting *sorting, struct taken *taken, struct s
 static int give(const struct sorting *sorting, struct sta_materialized *ordered, struct sta_error *err)
 {
     struct taken taken = {.numbers = sta_alloc_array(ROWS, sizeof *taken.numbers),
-                          .vectors = sta_alloc_array(sorting->columns + 1, sizeof(struct sta_vector)),
-                          .values = sta_alloc_array(sorting->columns + 1, sizeof(char *)),
-                          .missing = sta_alloc_array(sorting->columns + 1, sizeof(uint8_t *))};
-    for (size_t i = 0; i < sorting->columns; i++) {
-        taken.values[i] = sta_alloc_array(ROWS, sizeof(uint64_t));
-        taken.missing[i] = sta_alloc_array(ROWS, 1);
-    }
+                          .vectors = sta_alloc_array(sorting->columns + 1, sizeof *taken.vectors),
+                          .space = sta_alloc_array(sorting->columns + 1, sizeof *taken.space)};
     int rc = take_all(sorting, &taken, ordered, err);
-    for (size_t i = 0; i < sorting->columns; i++) {
-        free(taken.values[i]);
-        free(taken.missing[i]);
-    }
-    free(taken.values);
-    free(taken.missing);
+    free(taken.space);
     free(taken.vectors);
     free(taken.numbers);
     return rc;

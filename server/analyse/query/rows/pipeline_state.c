@@ -21,8 +21,7 @@
 struct gathered { /* a column of the rows that are left */
     uint64_t serial;
     struct sta_vector vector;
-    void *values;
-    uint8_t *missing;
+    struct sta_vector_space *space; /* NULL: not needed yet */
 };
 
 struct state {
@@ -93,14 +92,9 @@ static int gather_column(struct state *state, uint32_t column, struct gathered *
     int rc = part_column(state, column, vector, err);
     if (rc != 0 || vector->constant)
         return rc;
-    if (gathered->values == NULL) {
-        gathered->values = sta_alloc_array(STA_VECTOR_ROWS, sizeof(int64_t));
-        gathered->missing = sta_alloc_array(STA_VECTOR_ROWS, 1);
-    }
-    bool missing =
-        sta_vector_gather(vector, state->kept_rows, state->public.rows, gathered->values, gathered->missing);
-    sta_vector_point(vector, gathered->values);
-    vector->missing = missing ? gathered->missing : NULL;
+    if (gathered->space == NULL)
+        gathered->space = sta_alloc(sizeof *gathered->space);
+    *vector = sta_vector_gather_to(vector, state->kept_rows, state->public.rows, gathered->space);
     return 0;
 }
 
@@ -165,10 +159,8 @@ void sta_pipeline_state_destroy(struct sta_pipeline_state *public)
         return;
     struct state *state = inside(public);
     unbind(state);
-    for (size_t i = 0; i < state->column_count; i++) {
-        free(state->columns[i].values);
-        free(state->columns[i].missing);
-    }
+    for (size_t i = 0; i < state->column_count; i++)
+        free(state->columns[i].space);
     sta_materialized_batch_destroy(state->batch);
     free(state->columns);
     free(state->casts);

@@ -381,10 +381,10 @@ static void decode_keys(struct sta_plain_reader *reader, size_t count)
             continue;
         const bool missing =
             sta_sort_layout_integers(&plain->layout, (size_t)key, records, plain->layout.words, count,
-                                     batch->values[i], batch->missing[i]);
+                                     batch->space[i].integers, batch->space[i].missing);
         batch->vectors[i] = (struct sta_vector){.type = STA_TYPE_INT,
-                                                .integers = batch->values[i],
-                                                .missing = missing ? batch->missing[i] : NULL};
+                                                .integers = batch->space[i].integers,
+                                                .missing = missing ? batch->space[i].missing : NULL};
     }
 }
 

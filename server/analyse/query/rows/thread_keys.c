@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/operators/vectors.h"
 #include "common/account.h"
 #include "common/memory.h"
 
@@ -193,12 +192,6 @@ void sta_thread_keys_fini(struct sta_thread_keys *keys)
 
 /* ---- rows */
 
-void sta_thread_key_scratch_fini(struct sta_thread_key_scratch *scratch)
-{
-    free(scratch->ranks);
-    free(scratch->missing);
-}
-
 /* Return: whether a row is dropped. */
 static bool look_up(const uint32_t *of_code, const uint32_t *codes, const struct sta_pipeline_state *state,
                     int64_t *restrict ranks)
@@ -219,43 +212,38 @@ static bool look_up(const uint32_t *of_code, const uint32_t *codes, const struct
 }
 
 int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
-                          struct sta_thread_key_scratch *scratch, struct sta_vector *vector,
-                          struct sta_error *err)
+                          struct sta_vector_space *space, struct sta_vector *vector, struct sta_error *err)
 {
     const struct sta_column_values *threads;
-    bool any;
     int rc = sta_pipeline_state_physical(state, STA_COLUMN_THREAD, &threads, err);
     if (rc != 0)
         return rc;
-    if (scratch->ranks == NULL) {
-        scratch->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *scratch->ranks);
-        scratch->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *scratch->missing);
-    }
-    any = look_up(keys->of_code, threads->codes, state, scratch->ranks);
+    const bool any = look_up(keys->of_code, threads->codes, state, space->integers);
     for (uint32_t i = 0; any && i < state->count; i++) {
         const uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        scratch->missing[row] = scratch->ranks[row] == STA_NO_CODE;
+        space->missing[row] = space->integers[row] == STA_NO_CODE;
     }
     *vector = (struct sta_vector){
-        .type = STA_TYPE_INT, .integers = scratch->ranks, .missing = any ? scratch->missing : NULL};
+        .type = STA_TYPE_INT, .integers = space->integers, .missing = any ? space->missing : NULL};
     return STA_OK;
 }
 
 void sta_thread_keys_expand(const struct sta_thread_keys *keys, const struct sta_vector *ranks, uint32_t rows,
-                            struct sta_vector *vectors)
+                            struct sta_vector_space *space, struct sta_vector *vectors)
 {
-    for (size_t k = 0; k < keys->count; k++) {
+    for (size_t k = 0; k < keys->count; k++, space++) {
         const struct sta_thread_key_values *values = &keys->values[k];
-        uint8_t *missing = (uint8_t *)vectors[k].missing;
-        if (values->codes != NULL)
+        vectors[k] = (struct sta_vector){.type = values->type, .texts = values->texts};
+        sta_vector_point(&vectors[k], space->integers);
+        if (values->codes != NULL) {
             for (uint32_t row = 0; row < rows; row++)
-                ((uint32_t *)vectors[k].codes)[row] = values->codes[ranks->integers[row]];
-        else
-            for (uint32_t row = 0; row < rows; row++)
-                ((int64_t *)vectors[k].integers)[row] = values->integers[ranks->integers[row]];
-        for (uint32_t row = 0; values->codes == NULL && row < rows; row++)
-            missing[row] = values->missing[ranks->integers[row]];
-        vectors[k].type = values->type;
-        vectors[k].texts = values->texts;
+                space->codes[row] = values->codes[ranks->integers[row]];
+            continue;
+        }
+        for (uint32_t row = 0; row < rows; row++) {
+            space->integers[row] = values->integers[ranks->integers[row]];
+            space->missing[row] = values->missing[ranks->integers[row]];
+        }
+        vectors[k].missing = space->missing;
     }
 }

@@ -6,6 +6,7 @@
 #ifndef STA_ANALYSE_QUERY_THREAD_KEYS_H
 #define STA_ANALYSE_QUERY_THREAD_KEYS_H
 
+#include "analyse/operators/vectors.h"
 #include "analyse/query/rows/pipeline.h"
 
 struct sta_thread_keys {
@@ -28,18 +29,12 @@ STA_MUSTCHECK int sta_thread_keys_init(struct sta_thread_keys *keys, const struc
                                        struct sta_account *account, struct sta_error *err);
 void sta_thread_keys_fini(struct sta_thread_keys *keys);
 
-/* Room of one thread. */
-struct sta_thread_key_scratch {
-    int64_t *ranks;
-    uint8_t *missing;
-};
-void sta_thread_key_scratch_fini(struct sta_thread_key_scratch *scratch);
-/** The ranks of the rows of a state. */
+/** The ranks of the rows of a state.  @space: of the vector. */
 STA_MUSTCHECK int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipeline_state *state,
-                                        struct sta_thread_key_scratch *scratch, struct sta_vector *vector,
+                                        struct sta_vector_space *space, struct sta_vector *vector,
                                         struct sta_error *err);
-/** The keys of some ranks.  @vectors: by key, of memory of their own with room for STA_VECTOR_ROWS values. */
+/** The keys of some ranks.  @space, @vectors: by key. */
 void sta_thread_keys_expand(const struct sta_thread_keys *keys, const struct sta_vector *ranks, uint32_t rows,
-                            struct sta_vector *vectors);
+                            struct sta_vector_space *space, struct sta_vector *vectors);
 
 #endif
