@@ -12,9 +12,16 @@
 
 /* Entries of one list, of the groups at hand. */
 struct entries {
-    uint32_t *groups;
-    uint64_t *words;
+    uint32_t groups[STA_STATE_PIECE];
+    uint64_t words[STA_STATE_PIECE * 2];
     uint32_t count;
+};
+
+/* A key of the groups at hand: values, or codes, or truths. */
+struct key_column {
+    uint64_t values[GROUPS_AT_ONCE];
+    uint32_t codes[GROUPS_AT_ONCE];
+    uint8_t truths[GROUPS_AT_ONCE], missing[GROUPS_AT_ONCE];
 };
 
 struct reading {
@@ -27,13 +34,9 @@ struct reading {
     size_t text_count, text_capacity;
     char *text;
     size_t bytes_capacity;
-    struct sta_group_rows_read {
-        uint64_t (*values)[GROUPS_AT_ONCE]; /* by key */
-        uint32_t (*codes)[GROUPS_AT_ONCE];
-        uint8_t (*truths)[GROUPS_AT_ONCE], (*missing)[GROUPS_AT_ONCE];
-        uint8_t *records;
-        uint32_t count;
-    } rows;
+    struct key_column *keys;
+    uint8_t *records;
+    uint32_t count; /* of the groups at hand */
     struct entries *lists;
     struct sta_frame_reader reader;
 };
@@ -85,27 +88,27 @@ static void get_text_of_state(void *self, struct sta_texts *texts, uint64_t *num
 
 static void key_vectors(struct reading *reading, struct sta_vector *keys)
 {
-    const struct sta_group_rows_read *rows = &reading->rows;
     for (size_t k = 0; k < reading->shape->key_count; k++) {
-        keys[k] = (struct sta_vector){.type = reading->shape->key_types[k], .missing = rows->missing[k]};
+        struct key_column *column = &reading->keys[k];
+        keys[k] = (struct sta_vector){.type = reading->shape->key_types[k], .missing = column->missing};
         switch (keys[k].type) {
         case STA_TYPE_TEXT:
-            keys[k].codes = rows->codes[k];
+            keys[k].codes = column->codes;
             keys[k].texts = reading->texts;
             keys[k].missing = NULL;
             reading->worker->key_dictionaries[k] =
                 sta_texts_dictionary(reading->shape->key_texts[k], reading->texts);
             break;
         case STA_TYPE_BOOL:
-            keys[k].bools = rows->truths[k];
+            keys[k].bools = column->truths;
             break;
         case STA_TYPE_FLOAT:
-            for (uint32_t i = 0; i < rows->count; i++)
-                rows->values[k][i] = sta_bits_of(sta_unorder_number(rows->values[k][i]));
-            keys[k].numbers = (const double *)(const void *)rows->values[k];
+            for (uint32_t i = 0; i < reading->count; i++)
+                column->values[i] = sta_bits_of(sta_unorder_number(column->values[i]));
+            keys[k].numbers = (const double *)(const void *)column->values;
             break;
         default:
-            keys[k].integers = (const int64_t *)(const void *)rows->values[k];
+            keys[k].integers = (const int64_t *)(const void *)column->values;
         }
     }
 }
@@ -116,8 +119,8 @@ static int unite(struct reading *reading, struct sta_error *err)
 {
     const struct sta_shape *shape = reading->shape;
     struct sta_vector keys[STA_MOST_KEY_FIELDS];
-    const struct sta_aggregation_input batch = {.count = reading->rows.count, .keys = keys};
-    struct sta_group_merging merging = {.batch = &batch, .records = reading->rows.records};
+    const struct sta_aggregation_input batch = {.count = reading->count, .keys = keys};
+    struct sta_group_merging merging = {.batch = &batch, .records = reading->records};
     uint32_t most = batch.count;
     if (batch.count == 0)
         return STA_OK;
@@ -141,44 +144,44 @@ static int unite(struct reading *reading, struct sta_error *err)
 /* The last group alone stays. */
 static void keep_last(struct reading *reading)
 {
-    struct sta_group_rows_read *rows = &reading->rows;
-    const uint32_t last = rows->count - 1;
+    const uint32_t last = reading->count - 1;
     for (size_t k = 0; k < reading->shape->key_count; k++) {
-        rows->values[k][0] = reading->shape->key_types[k] == STA_TYPE_FLOAT
-                                 ? sta_order_number(sta_number_of(rows->values[k][last]))
-                                 : rows->values[k][last];
-        rows->codes[k][0] = rows->codes[k][last];
-        rows->truths[k][0] = rows->truths[k][last];
-        rows->missing[k][0] = rows->missing[k][last];
+        struct key_column *column = &reading->keys[k];
+        column->values[0] = reading->shape->key_types[k] == STA_TYPE_FLOAT
+                                ? sta_order_number(sta_number_of(column->values[last]))
+                                : column->values[last];
+        column->codes[0] = column->codes[last];
+        column->truths[0] = column->truths[last];
+        column->missing[0] = column->missing[last];
     }
-    memset(rows->records, 0, reading->shape->record);
-    rows->count = 1;
+    memset(reading->records, 0, reading->shape->record);
+    reading->count = 1;
 }
 
 /* ---- one group */
 
 static void get_keys(struct reading *reading)
 {
-    struct sta_group_rows_read *rows = &reading->rows;
     struct sta_frame_reader *reader = &reading->reader;
-    const uint32_t at = rows->count;
+    const uint32_t at = reading->count;
     for (size_t k = 0; k < reading->shape->key_count; k++) {
+        struct key_column *column = &reading->keys[k];
         const enum sta_type type = reading->shape->key_types[k];
         uint8_t present;
         (void)sta_frame_get(reader, &present, 1);
-        rows->missing[k][at] = !present;
-        rows->codes[k][at] = STA_NO_CODE;
-        rows->values[k][at] = type == STA_TYPE_FLOAT ? sta_order_number(0) : 0;
+        column->missing[at] = !present;
+        column->codes[at] = STA_NO_CODE;
+        column->values[at] = type == STA_TYPE_FLOAT ? sta_order_number(0) : 0;
         if (!present && !reading->shape->keep_missing)
             sta_frame_refuse(reader, "a key is missing");
         else if (present && type == STA_TYPE_TEXT)
-            rows->codes[k][at] = get_text(reading);
+            column->codes[at] = get_text(reading);
         else if (present)
-            rows->values[k][at] = sta_frame_get_u64(reader);
-        rows->truths[k][at] = rows->values[k][at] & 1;
-        if (present && (type == STA_TYPE_NULL || (type == STA_TYPE_BOOL && rows->values[k][at] > 1) ||
+            column->values[at] = sta_frame_get_u64(reader);
+        column->truths[at] = column->values[at] & 1;
+        if (present && (type == STA_TYPE_NULL || (type == STA_TYPE_BOOL && column->values[at] > 1) ||
                         (type == STA_TYPE_FLOAT &&
-                         !sta_agg_is_value(type, sta_bits_of(sta_unorder_number(rows->values[k][at]))))))
+                         !sta_agg_is_value(type, sta_bits_of(sta_unorder_number(column->values[at]))))))
             sta_frame_refuse(reader, "a key has no such value");
     }
 }
@@ -187,7 +190,7 @@ static void get_record(struct reading *reading)
 {
     const struct sta_shape *shape = reading->shape;
     const struct sta_text_visitor visitor = {reading, get_text_of_state};
-    uint8_t *record = reading->rows.records + reading->rows.count * shape->record;
+    uint8_t *record = reading->records + reading->count * shape->record;
     (void)sta_frame_get(&reading->reader, record, shape->record);
     for (size_t f = 0; f < shape->call_count; f++) {
         const struct sta_agg_call *call = &shape->calls[f];
@@ -219,7 +222,7 @@ static void get_entries(struct reading *reading, size_t number, uint32_t count)
             *words = number_among(reading, list->texts, get_text(reading));
         else if (!is_entry(list, *words))
             sta_frame_refuse(&reading->reader, "a list holds no such value");
-        entries->groups[entries->count++] = reading->rows.count - 1;
+        entries->groups[entries->count++] = reading->count - 1;
     }
 }
 
@@ -244,15 +247,15 @@ static int get_list(struct reading *reading, size_t number, struct sta_error *er
 
 static int get_group(struct reading *reading, struct sta_error *err)
 {
-    int rc = reading->rows.count == GROUPS_AT_ONCE ? unite(reading, err) : STA_OK;
+    int rc = reading->count == GROUPS_AT_ONCE ? unite(reading, err) : STA_OK;
     if (rc != 0)
         return rc;
-    if (reading->rows.count == GROUPS_AT_ONCE)
-        reading->rows.count = 0;
+    if (reading->count == GROUPS_AT_ONCE)
+        reading->count = 0;
     get_keys(reading);
     get_record(reading);
     rc = reading->reader.status;
-    reading->rows.count++;
+    reading->count++;
     for (size_t l = 0; rc == 0 && l < reading->shape->list_count; l++)
         rc = get_list(reading, l, err);
     return rc;
@@ -286,30 +289,15 @@ static int get_head(struct reading *reading)
 static void init_buffers(struct reading *reading)
 {
     const struct sta_shape *shape = reading->shape;
-    struct sta_group_rows_read *rows = &reading->rows;
-    rows->values = sta_alloc_array(shape->key_count + 1, sizeof *rows->values);
-    rows->codes = sta_alloc_array(shape->key_count + 1, sizeof *rows->codes);
-    rows->truths = sta_alloc_array(shape->key_count + 1, sizeof *rows->truths);
-    rows->missing = sta_alloc_array(shape->key_count + 1, sizeof *rows->missing);
-    rows->records = sta_alloc_array(GROUPS_AT_ONCE, shape->record);
+    reading->keys = sta_alloc_array(shape->key_count + 1, sizeof *reading->keys);
+    reading->records = sta_alloc_array(GROUPS_AT_ONCE, shape->record);
     reading->lists = sta_alloc_array(shape->list_count + 1, sizeof *reading->lists);
-    for (size_t l = 0; l < shape->list_count; l++) {
-        reading->lists[l].groups = sta_alloc_array(STA_STATE_PIECE, sizeof(uint32_t));
-        reading->lists[l].words = sta_alloc_array((size_t)STA_STATE_PIECE * 2, sizeof(uint64_t));
-    }
 }
 
 static void free_buffers(struct reading *reading)
 {
-    free(reading->rows.values);
-    free(reading->rows.codes);
-    free(reading->rows.truths);
-    free(reading->rows.missing);
-    free(reading->rows.records);
-    for (size_t l = 0; l < reading->shape->list_count; l++) {
-        free(reading->lists[l].groups);
-        free(reading->lists[l].words);
-    }
+    free(reading->keys);
+    free(reading->records);
     free(reading->lists);
     sta_account_free(reading->account, reading->codes);
     sta_account_free(reading->account, reading->text);

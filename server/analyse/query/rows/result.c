@@ -175,7 +175,7 @@ struct sta_query_reader {
     struct sta_plain_reader *plain;  /* NULL: of the materialized */
     struct sta_materialized_batch *batch;
     uint64_t row;               /* the next one of the materialized */
-    struct sta_vector *vectors; /* of sta_query_next_rows, when rows are materialized */
+    struct sta_vector *vectors; /* of the materialized */
 };
 
 /* Words of a position: the fingerprint, then the number of the next row or the key of the last one. */
@@ -205,6 +205,7 @@ static void start(struct sta_query_reader *reader, const struct sta_budget *budg
         return;
     }
     reader->batch = sta_materialized_batch_create(result->outcome.materialized);
+    reader->vectors = sta_alloc_array(result->plan.column_count + 1, sizeof *reader->vectors);
     reader->row = words != NULL ? STA_MIN(words[1], sta_materialized_rows(result->outcome.materialized)) : 0;
 }
 
@@ -248,44 +249,9 @@ void sta_query_skip(struct sta_query_reader *reader, uint64_t rows)
         reader->row += STA_MIN(rows, sta_materialized_rows(materialized) - reader->row);
 }
 
-/* Rows first .. first + count - 1 of the present batch to a table, from row @at on. */
-static int put_batch(struct sta_query_reader *reader, uint32_t first, uint32_t count, struct sta_table *table,
-                     size_t at, struct sta_error *err)
-{
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        struct sta_vector vector;
-        int rc = sta_materialized_batch_get(reader->batch, i, &vector, err);
-        if (rc != 0)
-            return rc;
-        for (uint32_t row = 0; row < count; row++)
-            sta_table_put(&table->columns[i], at + row, &vector, first + row);
-    }
-    return 0;
-}
-
-static int read_materialized(struct sta_query_reader *reader, size_t most, struct sta_table *table,
+/* The next rows of the materialized as vectors, at most @most. */
+static int next_materialized(struct sta_query_reader *reader, uint64_t most, uint32_t *rows,
                              struct sta_error *err)
-{
-    const struct sta_plan *plan = &reader->result->plan;
-    uint64_t left = sta_materialized_rows(reader->result->outcome.materialized) - reader->row;
-    size_t rows = STA_MIN(left, (uint64_t)most);
-    int rc = 0;
-    sta_table_init(table, rows);
-    for (size_t i = 0; i < plan->column_count; i++)
-        sta_table_add(table, plan->columns[i].name, plan->columns[i].type, plan->columns[i].unit);
-    for (size_t at = 0; rc == 0 && at < rows;) {
-        uint32_t first = reader->row % STA_VECTOR_ROWS, batch_rows;
-        rc = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
-        uint32_t now = (uint32_t)STA_MIN(rows - at, (size_t)(batch_rows - first));
-        if (rc == 0)
-            rc = put_batch(reader, first, now, table, at, err);
-        reader->row += now;
-        at += now;
-    }
-    return rc;
-}
-
-static int next_materialized(struct sta_query_reader *reader, uint32_t *rows, struct sta_error *err)
 {
     const uint32_t first = reader->row % STA_VECTOR_ROWS;
     uint32_t batch_rows;
@@ -297,8 +263,28 @@ static int next_materialized(struct sta_query_reader *reader, uint32_t *rows, st
         rc = sta_materialized_batch_get(reader->batch, (uint32_t)i, &reader->vectors[i], err);
         reader->vectors[i] = sta_vector_from(reader->vectors[i], first);
     }
-    *rows = rc == 0 ? batch_rows - first : 0;
+    *rows = rc == 0 ? (uint32_t)STA_MIN(most, (uint64_t)(batch_rows - first)) : 0;
     reader->row += *rows;
+    return rc;
+}
+
+static int read_materialized(struct sta_query_reader *reader, size_t most, struct sta_table *table,
+                             struct sta_error *err)
+{
+    const struct sta_plan *plan = &reader->result->plan;
+    const uint64_t left = sta_materialized_rows(reader->result->outcome.materialized) - reader->row;
+    const size_t rows = STA_MIN(left, (uint64_t)most);
+    uint32_t now = 0;
+    int rc = 0;
+    sta_table_init(table, rows);
+    for (size_t i = 0; i < plan->column_count; i++)
+        sta_table_add(table, plan->columns[i].name, plan->columns[i].type, plan->columns[i].unit);
+    for (size_t at = 0; rc == 0 && at < rows; at += now) {
+        rc = next_materialized(reader, rows - at, &now, err);
+        for (size_t i = 0; i < table->column_count; i++)
+            for (uint32_t row = 0; row < now; row++)
+                sta_table_put(&table->columns[i], at + row, &reader->vectors[i], row);
+    }
     return rc;
 }
 
@@ -307,10 +293,8 @@ int sta_query_next_rows(struct sta_query_reader *reader, const struct sta_vector
 {
     if (reader->plain != NULL)
         return sta_plain_next(reader->plain, STA_VECTOR_ROWS, vectors, rows, err);
-    if (reader->vectors == NULL)
-        reader->vectors = sta_alloc_array(reader->result->plan.column_count + 1, sizeof *reader->vectors);
     *vectors = reader->vectors;
-    return next_materialized(reader, rows, err);
+    return next_materialized(reader, UINT64_MAX, rows, err);
 }
 
 int sta_query_read(struct sta_query_reader *reader, size_t most, struct sta_table *table,
