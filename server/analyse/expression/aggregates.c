@@ -400,7 +400,7 @@ static void parse_call(struct sta_parser *parser, const struct sta_callee *calle
 
 struct sta_term sta_parse_aggregate(struct sta_parser *parser, const struct sta_token *name)
 {
-    struct sta_callee callee = {sta_token_text(name), name->position, false};
+    struct sta_callee callee = {sta_token_text(name), name->position, false, NULL};
     struct call call = {.aggregate = find_aggregate(callee.name), .position = name->position};
     if (parser->aggregates == NULL || parser->gathers) {
         sta_build_fail(&parser->builder, STA_EINPUT, name->position,

@@ -98,7 +98,7 @@ bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee,
 
 struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name)
 {
-    struct sta_callee callee = {sta_token_text(name), name->position, false};
+    struct sta_callee callee = {sta_token_text(name), name->position, false, NULL};
     struct sta_term term = sta_nothing();
     if (sta_is_aggregate(callee.name))
         return sta_parse_aggregate(parser, name);
@@ -221,7 +221,7 @@ static struct sta_term parse_isin(struct sta_parser *parser, struct sta_term of)
 static struct sta_term parse_method(struct sta_parser *parser, struct sta_term of,
                                     const struct sta_token *name, bool text_method)
 {
-    struct sta_callee callee = {sta_token_text(name), name->position, true};
+    struct sta_callee callee = {sta_token_text(name), name->position, true, NULL};
     if (!text_method && sta_text_is(callee.name, "isin"))
         return parse_isin(parser, of);
     struct sta_arguments arguments;

@@ -7,14 +7,13 @@
 #include "analyse/expression/suggest.h"
 #include "analyse/expression/texts.h"
 
-struct function {
+struct sta_function {
     const char *name;
     /* n number, s text, i constant integer, r constant pattern, t constant text, a anything; ? begins those
      * that may be left out */
     const char *kinds;
-    struct sta_term (*build)(struct sta_parser *parser, const struct function *function,
-                             const struct sta_callee *callee, const struct sta_term *arguments,
-                             unsigned count);
+    struct sta_term (*build)(struct sta_parser *parser, const struct sta_callee *callee,
+                             const struct sta_term *arguments, unsigned count);
     enum sta_operation operation; /* of numbers */
     enum sta_type type;           /* of the result */
     sta_text_function apply;      /* of texts */
@@ -22,16 +21,16 @@ struct function {
 };
 
 #define BUILDER(name)                                                                                        \
-    static struct sta_term name(struct sta_parser *parser, const struct function *function,                  \
-                                const struct sta_callee *callee, const struct sta_term *arguments,           \
-                                unsigned count)
+    static struct sta_term name(struct sta_parser *parser, const struct sta_callee *callee,                  \
+                                const struct sta_term *arguments, unsigned count)
 
 /* ---- numbers */
 
 BUILDER(build_number)
 {
     struct sta_term x = sta_build_cast(&parser->builder, arguments[0], STA_TYPE_FLOAT);
-    return sta_build_plain(&parser->builder, function->operation, function->type, callee->position, &x, 1);
+    return sta_build_plain(&parser->builder, callee->function->operation, callee->function->type,
+                           callee->position, &x, 1);
 }
 
 /* Of an integer: itself. */
@@ -39,13 +38,13 @@ BUILDER(build_whole)
 {
     if (arguments[0].type == STA_TYPE_INT || arguments[0].type == STA_TYPE_BOOL)
         return sta_renamed(sta_build_cast(&parser->builder, arguments[0], STA_TYPE_INT), callee->position);
-    return build_number(parser, function, callee, arguments, count);
+    return build_number(parser, callee, arguments, count);
 }
 
 BUILDER(build_round)
 {
     if (count == 1)
-        return build_whole(parser, function, callee, arguments, count);
+        return build_whole(parser, callee, arguments, count);
     double digits = sta_literal_number(&parser->builder, arguments[1]);
     struct sta_node model = {
         .operation = STA_OP_ROUND_TO_F, .type = STA_TYPE_FLOAT, .scale = pow(10, digits)};
@@ -63,25 +62,15 @@ BUILDER(build_abs)
 
 BUILDER(build_extreme)
 {
-    return sta_build_extreme(parser, function->operation, callee, arguments, count);
-}
-
-BUILDER(build_bin)
-{
-    return sta_build_bin(parser, callee, arguments, count);
-}
-
-BUILDER(build_cut)
-{
-    return sta_build_cut(parser, callee, arguments, count);
+    return sta_build_extreme(parser, callee->function->operation, callee, arguments, count);
 }
 
 /* ---- texts */
 
 BUILDER(build_text)
 {
-    struct sta_text_call call = {.apply = function->apply};
-    return sta_build_call(&parser->builder, call, function->type, arguments[0], callee->position);
+    struct sta_text_call call = {.apply = callee->function->apply};
+    return sta_build_call(&parser->builder, call, callee->function->type, arguments[0], callee->position);
 }
 
 BUILDER(build_part)
@@ -92,11 +81,11 @@ BUILDER(build_part)
         sta_build_fail(builder, STA_EINPUT, arguments[1].position, "the separator is empty");
         return sta_nothing();
     }
-    struct sta_text_call call = {.apply = function->apply,
+    struct sta_text_call call = {.apply = callee->function->apply,
                                  .from = sta_build_node(builder, arguments[2])->value.integer};
     call.first = (struct sta_text){sta_arena_copy(&builder->tree->arena, separator.bytes, separator.length),
                                    separator.length};
-    return sta_build_call(builder, call, function->type, arguments[0], callee->position);
+    return sta_build_call(builder, call, callee->function->type, arguments[0], callee->position);
 }
 
 BUILDER(build_replace)
@@ -106,11 +95,11 @@ BUILDER(build_replace)
 
 BUILDER(build_extract)
 {
-    struct sta_text_call call = {.apply = function->apply,
+    struct sta_text_call call = {.apply = callee->function->apply,
                                  .pattern = sta_compile_pattern(parser, arguments[1], STA_ANYWHERE, false)};
     if (call.pattern == NULL)
         return sta_nothing();
-    return sta_build_call(&parser->builder, call, function->type, arguments[0], callee->position);
+    return sta_build_call(&parser->builder, call, callee->function->type, arguments[0], callee->position);
 }
 
 /* ---- any value */
@@ -118,14 +107,14 @@ BUILDER(build_extract)
 BUILDER(build_int)
 {
     if (arguments[0].type == STA_TYPE_TEXT)
-        return build_text(parser, function, callee, arguments, count);
-    return build_whole(parser, function, callee, arguments, count);
+        return build_text(parser, callee, arguments, count);
+    return build_whole(parser, callee, arguments, count);
 }
 
 BUILDER(build_float)
 {
     if (arguments[0].type == STA_TYPE_TEXT)
-        return build_text(parser, function, callee, arguments, count);
+        return build_text(parser, callee, arguments, count);
     return sta_renamed(sta_build_cast(&parser->builder, arguments[0], STA_TYPE_FLOAT), callee->position);
 }
 
@@ -137,16 +126,6 @@ BUILDER(build_str)
     return sta_build_plain(&parser->builder, STA_OP_TEXT_OF, STA_TYPE_TEXT, callee->position, &x, 1);
 }
 
-BUILDER(build_coalesce)
-{
-    return sta_build_coalesce(parser, callee, arguments, count);
-}
-
-BUILDER(build_where)
-{
-    return sta_build_where(parser, callee, arguments, count);
-}
-
 /* ---- the table */
 
 #define FUNCTION(name, kinds, build, operation, type, apply, ...)                                            \
@@ -156,7 +135,7 @@ BUILDER(build_where)
             __VA_ARGS__                                                                                      \
         }                                                                                                    \
     }
-static const struct function functions[] = {
+static const struct sta_function functions[] = {
     FUNCTION("abs", "n", build_abs, 0, STA_TYPE_NULL, NULL, "abs(x)", "The number without its sign.",
              "abs(-2)", "2"),
     FUNCTION("floor", "n", build_whole, STA_OP_FLOOR_F, STA_TYPE_INT, NULL, "floor(x)",
@@ -181,10 +160,10 @@ static const struct function functions[] = {
     FUNCTION("greatest", NULL, build_extreme, STA_OP_GREATEST_I, STA_TYPE_NULL, NULL, "greatest(a, ..)",
              "The largest of the numbers; missing if one is.", "greatest(3, 1, 2)", "3"),
     FUNCTION(
-        "bin", NULL, build_bin, 0, STA_TYPE_INT, NULL, "bin(x, width[, origin])",
+        "bin", NULL, sta_build_bin, 0, STA_TYPE_INT, NULL, "bin(x, width[, origin])",
         "The number of the bin of that width in which x lies, floor((x - origin) / width); exact of times.",
         "bin(75, 30)", "2"),
-    FUNCTION("cut", NULL, build_cut, 0, STA_TYPE_INT, NULL, "cut(x, [e0, e1, ..])",
+    FUNCTION("cut", NULL, sta_build_cut, 0, STA_TYPE_INT, NULL, "cut(x, [e0, e1, ..])",
              "How many of the increasing edges are less than x: bins closed on the right.",
              "cut(5000, [4096, 65536])", "1"),
     FUNCTION("basename", "s", build_text, 0, STA_TYPE_TEXT, sta_text_basename, "basename(s)",
@@ -216,10 +195,10 @@ static const struct function functions[] = {
              "float(\"2.5\")", "2.5"),
     FUNCTION("str", "a", build_str, 0, STA_TYPE_TEXT, NULL, "str(x)", "The value as text.", "str(42)",
              "\"42\""),
-    FUNCTION("where", NULL, build_where, 0, STA_TYPE_NULL, NULL, "where(condition, a[, b])",
+    FUNCTION("where", NULL, sta_build_where, 0, STA_TYPE_NULL, NULL, "where(condition, a[, b])",
              "a where the condition holds, else b, or missing; a and b are of one type.",
              "where(2 > 1, \"yes\", \"no\")", "\"yes\""),
-    FUNCTION("coalesce", NULL, build_coalesce, 0, STA_TYPE_NULL, NULL, "coalesce(a, ..)",
+    FUNCTION("coalesce", NULL, sta_build_coalesce, 0, STA_TYPE_NULL, NULL, "coalesce(a, ..)",
              "The first of the values that is not missing; all of one type.", "coalesce(null, 7)", "7"),
 };
 
@@ -242,7 +221,7 @@ static const char *mismatch(char kind, const struct sta_term *term)
     }
 }
 
-static bool check_arguments(struct sta_parser *parser, const struct function *function,
+static bool check_arguments(struct sta_parser *parser, const struct sta_function *function,
                             const struct sta_callee *callee, const struct sta_term *arguments, unsigned count)
 {
     const char *may = strchr(function->kinds, '?');
@@ -263,7 +242,7 @@ static bool check_arguments(struct sta_parser *parser, const struct function *fu
     return true;
 }
 
-static const struct function *find_function(struct sta_text name)
+static const struct sta_function *find_function(struct sta_text name)
 {
     for (size_t i = 0; i < STA_COUNT_OF(functions); i++)
         if (sta_text_is(name, functions[i].name))
@@ -288,11 +267,13 @@ bool sta_check_function(struct sta_parser *parser, const struct sta_callee *call
 struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
                                    const struct sta_term *arguments, unsigned count)
 {
-    const struct function *function = find_function(callee->name);
+    const struct sta_function *function = find_function(callee->name);
     STA_ASSERT(function != NULL);
     if (function->kinds != NULL && !check_arguments(parser, function, callee, arguments, count))
         return sta_nothing();
-    return function->build(parser, function, callee, arguments, count);
+    struct sta_callee called = *callee;
+    called.function = function;
+    return function->build(parser, &called, arguments, count);
 }
 
 bool sta_function_word(size_t index, struct sta_language_word *word)

@@ -37,7 +37,8 @@ struct sta_arguments {
 struct sta_callee {
     struct sta_text name;
     uint32_t position;
-    bool is_method; /* its first argument stood before the dot */
+    bool is_method;                      /* its first argument stood before the dot */
+    const struct sta_function *function; /* that was found by the name; NULL: none was looked for */
 };
 
 /* ---- expression.c */
