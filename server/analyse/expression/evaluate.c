@@ -38,7 +38,7 @@ void sta_evaluator_destroy(struct sta_evaluator *evaluator)
     free(evaluator->result.missing);
     free(evaluator->translated[0]);
     free(evaluator->translated[1]);
-    free(evaluator->lanes);
+    free(evaluator->operands);
     free(evaluator->vectors);
     free(evaluator->recent);
     sta_text_scratch_fini(&evaluator->scratch);
@@ -53,32 +53,18 @@ static struct sta_register create_register(size_t rows)
 
 static void prepare(struct sta_evaluator *evaluator, const struct sta_program *program)
 {
-    STA_GROW(evaluator->lanes, evaluator->lane_capacity, (size_t)program->root + 1);
+    STA_GROW(evaluator->operands, evaluator->operand_capacity, (size_t)program->root + 1);
     STA_GROW(evaluator->vectors, evaluator->vector_capacity, program->column_count);
     STA_GROW(evaluator->registers, evaluator->register_capacity, program->register_count);
     while (evaluator->register_count < program->register_count)
-        evaluator->registers[evaluator->register_count++] = create_register(STA_STRIP_ROWS);
+        evaluator->registers[evaluator->register_count++] = create_register(STA_MINIBATCH_ROWS);
     if (evaluator->result.values == NULL)
         evaluator->result = create_register(STA_VECTOR_ROWS);
     for (size_t i = 0; i < program->constant_count; i++)
-        evaluator->lanes[program->constants[i]] = program->constant_lanes[i];
+        evaluator->operands[program->constants[i]] = program->constant_operands[i];
 }
 
 /* ---- columns */
-
-static const void *values_of(const struct sta_vector *vector)
-{
-    switch (vector->type) {
-    case STA_TYPE_BOOL:
-        return vector->bools;
-    case STA_TYPE_INT:
-        return vector->integers;
-    case STA_TYPE_FLOAT:
-        return vector->numbers;
-    default:
-        return vector->codes;
-    }
-}
 
 /* A column of one value: a minibatch of it. */
 static void repeat(struct sta_evaluator *evaluator, size_t place, uint32_t rows)
@@ -86,11 +72,11 @@ static void repeat(struct sta_evaluator *evaluator, size_t place, uint32_t rows)
     const struct sta_vector *vector = &evaluator->vectors[place];
     STA_GROW(evaluator->repeated, evaluator->repeated_capacity, place + 1);
     while (evaluator->repeated_count <= place)
-        evaluator->repeated[evaluator->repeated_count++] = create_register(STA_STRIP_ROWS);
+        evaluator->repeated[evaluator->repeated_count++] = create_register(STA_MINIBATCH_ROWS);
     struct sta_register *minibatch = &evaluator->repeated[place];
-    size_t width = sta_type_width(vector->type);
+    size_t width = sta_vector_width(vector->type);
     for (uint32_t i = 0; i < rows; i++)
-        memcpy((char *)minibatch->values + i * width, values_of(vector), width);
+        memcpy((char *)minibatch->values + i * width, sta_vector_values(vector), width);
     if (vector->missing != NULL)
         memset(minibatch->missing, vector->missing[0], rows);
 }
@@ -107,25 +93,26 @@ static int load_columns(struct sta_program *program, struct sta_evaluator *evalu
             return rc;
         STA_ASSERT(vector->type == (enum sta_type)node->type);
         if (vector->constant)
-            repeat(evaluator, i, STA_MIN(rows, (uint32_t)STA_STRIP_ROWS));
+            repeat(evaluator, i, STA_MIN(rows, STA_MINIBATCH_ROWS));
     }
     return 0;
 }
 
-/* The lanes of columns for the minibatch at row @start. */
+/* The operands of columns for the minibatch at row @start. */
 static void point_at_minibatch(const struct sta_program *program, struct sta_evaluator *evaluator,
                                uint32_t start)
 {
     for (size_t i = 0; i < program->column_count; i++) {
         const struct sta_vector *vector = &evaluator->vectors[i];
-        struct sta_lane *lane = &evaluator->lanes[program->columns[i]];
-        lane->texts = vector->texts;
+        struct sta_operand *operand = &evaluator->operands[program->columns[i]];
+        operand->texts = vector->texts;
         if (vector->constant) {
-            lane->values = evaluator->repeated[i].values;
-            lane->missing = vector->missing != NULL ? evaluator->repeated[i].missing : NULL;
+            operand->values = evaluator->repeated[i].values;
+            operand->missing = vector->missing != NULL ? evaluator->repeated[i].missing : NULL;
         } else {
-            lane->values = (const char *)values_of(vector) + start * sta_type_width(vector->type);
-            lane->missing = vector->missing != NULL ? vector->missing + start : NULL;
+            operand->values =
+                (const char *)sta_vector_values(vector) + start * sta_vector_width(vector->type);
+            operand->missing = vector->missing != NULL ? vector->missing + start : NULL;
         }
     }
 }
@@ -135,7 +122,8 @@ static void point_at_minibatch(const struct sta_program *program, struct sta_eva
 static int run_kernel(struct sta_step_run *run)
 {
     bool marked = sta_kernel_apply(run->node, run->in, run->out.values, run->out.missing, run->rows);
-    *run->lane = (struct sta_lane){.values = run->out.values, .missing = marked ? run->out.missing : NULL};
+    *run->operand =
+        (struct sta_operand){.values = run->out.values, .missing = marked ? run->out.missing : NULL};
     return 0;
 }
 
@@ -163,7 +151,7 @@ static struct sta_register target_of(struct sta_program *program, struct sta_eva
 {
     if (step->target != STA_RESULT_REGISTER)
         return evaluator->registers[step->target];
-    size_t width = sta_type_width((enum sta_type)program->tree->nodes[program->root].type);
+    size_t width = sta_vector_width((enum sta_type)program->tree->nodes[program->root].type);
     return (struct sta_register){(char *)evaluator->result.values + start * width,
                                  evaluator->result.missing + start};
 }
@@ -171,7 +159,7 @@ static struct sta_register target_of(struct sta_program *program, struct sta_eva
 static int run_minibatch(struct sta_program *program, struct sta_evaluator *evaluator, uint32_t start,
                          uint32_t rows, struct sta_error *err)
 {
-    struct sta_lane in[3];
+    struct sta_operand in[3];
     if (evaluator->cancel != NULL && atomic_load_explicit(evaluator->cancel, memory_order_relaxed))
         return sta_fail(err, STA_ECANCELLED, "it was cancelled");
     point_at_minibatch(program, evaluator, start);
@@ -179,7 +167,7 @@ static int run_minibatch(struct sta_program *program, struct sta_evaluator *eval
         const struct sta_program_step *step = &program->steps[i];
         const struct sta_node *node = &program->tree->nodes[step->node];
         for (unsigned k = 0; k < node->operand_count; k++)
-            in[k] = evaluator->lanes[node->operands[k]];
+            in[k] = evaluator->operands[node->operands[k]];
         struct sta_step_run run = {.program = program,
                                    .evaluator = evaluator,
                                    .index = step->node,
@@ -187,7 +175,7 @@ static int run_minibatch(struct sta_program *program, struct sta_evaluator *eval
                                    .in = in,
                                    .out = target_of(program, evaluator, step, start),
                                    .rows = rows,
-                                   .lane = &evaluator->lanes[step->node],
+                                   .operand = &evaluator->operands[step->node],
                                    .err = err};
         int rc = run_step(&run);
         if (rc != 0)
@@ -198,31 +186,21 @@ static int run_minibatch(struct sta_program *program, struct sta_evaluator *eval
 
 /* ---- results */
 
-static void point_result(struct sta_vector *result, enum sta_type type, const void *values)
-{
-    result->type = type;
-    if (type == STA_TYPE_INT)
-        result->integers = values;
-    else if (type == STA_TYPE_FLOAT)
-        result->numbers = values;
-    else if (type == STA_TYPE_TEXT || type == STA_TYPE_LIST)
-        result->codes = values;
-    else
-        result->bools = values;
-}
-
 /* A result that no step computes: a bare column, or a constant. */
 static void give_operand(const struct sta_program *program, const struct sta_evaluator *evaluator,
                          struct sta_vector *result)
 {
     const struct sta_node *node = &program->tree->nodes[program->root];
-    const struct sta_lane *lane = &evaluator->lanes[program->root];
+    const struct sta_operand *operand = &evaluator->operands[program->root];
     if (node->operation == STA_OP_COLUMN) {
         *result = evaluator->vectors[0];
         return;
     }
-    *result = (struct sta_vector){.constant = true, .missing = lane->missing, .texts = program->tree->texts};
-    point_result(result, (enum sta_type)node->type, lane->values);
+    *result = (struct sta_vector){.type = (enum sta_type)node->type,
+                                  .constant = true,
+                                  .missing = operand->missing,
+                                  .texts = program->tree->texts};
+    sta_vector_point(result, operand->values);
 }
 
 /* The minibatch at @start is done: marks for it, and whether there is one. */
@@ -230,7 +208,7 @@ static bool finish_minibatch(const struct sta_evaluator *evaluator, uint32_t roo
                              uint32_t rows)
 {
     uint8_t *missing = evaluator->result.missing + start;
-    if (evaluator->lanes[root].missing != NULL)
+    if (evaluator->operands[root].missing != NULL)
         return memchr(missing, 1, rows) != NULL;
     memset(missing, 0, rows);
     return false;
@@ -249,17 +227,18 @@ int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator
         return 0;
     }
     bool missing = false;
-    for (uint32_t start = 0; start < rows; start += STA_STRIP_ROWS) {
-        uint32_t minibatch = STA_MIN(rows - start, (uint32_t)STA_STRIP_ROWS);
+    for (uint32_t start = 0; start < rows; start += STA_MINIBATCH_ROWS) {
+        uint32_t minibatch = STA_MIN(rows - start, STA_MINIBATCH_ROWS);
         rc = run_minibatch(program, evaluator, start, minibatch, err);
         if (rc != 0)
             return rc;
         missing |= finish_minibatch(evaluator, program->root, start, minibatch);
     }
-    const struct sta_lane *lane = &evaluator->lanes[program->root];
-    *result = (struct sta_vector){.missing = missing ? evaluator->result.missing : NULL};
-    point_result(result, (enum sta_type)program->tree->nodes[program->root].type, evaluator->result.values);
+    const struct sta_operand *operand = &evaluator->operands[program->root];
+    *result = (struct sta_vector){.type = (enum sta_type)program->tree->nodes[program->root].type,
+                                  .missing = missing ? evaluator->result.missing : NULL};
+    sta_vector_point(result, evaluator->result.values);
     if (result->type == STA_TYPE_TEXT)
-        result->texts = rows > 0 ? lane->texts : program->dictionaries[program->root];
+        result->texts = rows > 0 ? operand->texts : program->dictionaries[program->root];
     return 0;
 }

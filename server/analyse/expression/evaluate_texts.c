@@ -1,8 +1,8 @@
 /* Steps on texts.
  *
- * A function of one text looks its answers up by code and computes those that are not known yet; most strips
- * bring none.  What has no code to go by (numbers to be written, two texts to be joined) keeps its recent
- * results per thread. */
+ * A function of one text looks its answers up by code and computes those that are not known yet; most
+ * minibatches bring none.  What has no code to go by (numbers to be written, two texts to be joined) keeps
+ * its recent results per thread. */
 #include "analyse/expression/program.h"
 
 #include <string.h>
@@ -65,13 +65,13 @@ static int compute(struct sta_step_run *run, const struct sta_text_call *call,
 }
 
 static int compute_unknown(struct sta_step_run *run, const struct sta_text_call *call,
-                           const struct sta_memo_cells *cells, const struct sta_lane *lane)
+                           const struct sta_memo_cells *cells, const struct sta_operand *operand)
 {
-    const uint32_t *codes = lane->values;
+    const uint32_t *codes = operand->values;
     for (uint32_t i = 0; i < run->rows; i++) {
         uint32_t cell = cell_index(codes[i]);
         bool known = cells->codes != NULL ? LOAD(cells->codes[cell]) != 0 : LOAD(cells->marks[cell]) != 0;
-        int rc = known ? 0 : compute(run, call, cells, lane->texts, codes[i]);
+        int rc = known ? 0 : compute(run, call, cells, operand->texts, codes[i]);
         if (rc != 0)
             return rc;
     }
@@ -128,27 +128,28 @@ static bool look_up(const struct sta_step_run *run, const struct sta_memo_cells 
     return look_up_tests(cells, codes, values, run->rows);
 }
 
-static int apply_call(struct sta_step_run *run, const struct sta_text_call *call, const struct sta_lane *lane,
-                      void *values)
+static int apply_call(struct sta_step_run *run, const struct sta_text_call *call,
+                      const struct sta_operand *operand, void *values)
 {
     const struct sta_memo_cells *cells =
-        sta_memo_cells(run->program->memos[run->index], lane->texts, run->err);
+        sta_memo_cells(run->program->memos[run->index], operand->texts, run->err);
     if (cells == NULL)
         return run->err->status;
-    if (look_up(run, cells, lane->values, values))
+    if (look_up(run, cells, operand->values, values))
         return 0;
-    int rc = compute_unknown(run, call, cells, lane);
+    int rc = compute_unknown(run, call, cells, operand);
     if (rc == 0)
-        look_up(run, cells, lane->values, values);
+        look_up(run, cells, operand->values, values);
     return rc;
 }
 
 int sta_run_call(struct sta_step_run *run)
 {
     bool valued = run->node->type == STA_TYPE_INT || run->node->type == STA_TYPE_FLOAT;
-    *run->lane = (struct sta_lane){.values = run->out.values, .missing = valued ? run->out.missing : NULL};
+    *run->operand =
+        (struct sta_operand){.values = run->out.values, .missing = valued ? run->out.missing : NULL};
     if (run->node->type == STA_TYPE_TEXT)
-        run->lane->texts = run->program->dictionaries[run->index];
+        run->operand->texts = run->program->dictionaries[run->index];
     return apply_call(run, run->node->call, &run->in[0], run->out.values);
 }
 
@@ -156,12 +157,12 @@ int sta_run_call(struct sta_step_run *run)
 
 int sta_run_compare(struct sta_step_run *run)
 {
-    const struct sta_lane *a = &run->in[0], *b = &run->in[1];
+    const struct sta_operand *a = &run->in[0], *b = &run->in[1];
     const uint32_t *left = a->values, *right = b->values;
     uint8_t *values = run->out.values;
     enum sta_comparison_operator comparison = run->node->comparison;
     bool by_code = a->texts == b->texts && (comparison == STA_EQUAL || comparison == STA_DIFFER);
-    *run->lane = (struct sta_lane){.values = values};
+    *run->operand = (struct sta_operand){.values = values};
     for (uint32_t i = 0; i < run->rows; i++) {
         if (left[i] == STA_NO_CODE || right[i] == STA_NO_CODE)
             values[i] = comparison == STA_DIFFER;
@@ -181,12 +182,12 @@ int sta_run_choice(struct sta_step_run *run)
     static const struct sta_text_call same = {.apply = sta_text_same};
     unsigned first = run->node->operand_count - 2u;
     const struct sta_dictionary *a = run->in[first].texts, *b = run->in[first + 1].texts;
-    struct sta_lane in[3] = {run->in[0], run->in[1], run->in[first + 1]};
+    struct sta_operand in[3] = {run->in[0], run->in[1], run->in[first + 1]};
     bool alike = a == b || a == NULL || b == NULL;
     for (unsigned k = first; !alike && k < first + 2; k++) {
         uint32_t **translated = &run->evaluator->translated[k - first];
         if (*translated == NULL)
-            *translated = sta_alloc_array(STA_STRIP_ROWS, sizeof **translated);
+            *translated = sta_alloc_array(STA_MINIBATCH_ROWS, sizeof **translated);
         int rc = apply_call(run, &same, &run->in[k], *translated);
         if (rc != 0)
             return rc;
@@ -194,8 +195,8 @@ int sta_run_choice(struct sta_step_run *run)
     }
     sta_kernel_apply(run->node, in, run->out.values, run->out.missing, run->rows);
     const struct sta_dictionary *texts = a != NULL ? a : b != NULL ? b : run->program->tree->texts;
-    *run->lane = (struct sta_lane){.values = run->out.values,
-                                   .texts = alike ? texts : run->program->dictionaries[run->index]};
+    *run->operand = (struct sta_operand){.values = run->out.values,
+                                         .texts = alike ? texts : run->program->dictionaries[run->index]};
     return 0;
 }
 
@@ -255,7 +256,7 @@ int sta_run_concatenate(struct sta_step_run *run)
     uint32_t *values = run->out.values;
     struct sta_recent *recent = recent_of(run->evaluator);
     uint32_t tag = tag_of(run, recent, run->in[0].texts, run->in[1].texts);
-    *run->lane = (struct sta_lane){.values = values, .texts = run->program->dictionaries[run->index]};
+    *run->operand = (struct sta_operand){.values = values, .texts = run->program->dictionaries[run->index]};
     for (uint32_t i = 0; i < run->rows; i++) {
         values[i] = STA_NO_CODE;
         if (a[i] == STA_NO_CODE || b[i] == STA_NO_CODE)
@@ -273,13 +274,13 @@ int sta_run_concatenate(struct sta_step_run *run)
 }
 
 /* The value of a row as bits, the key of its text. */
-static uint64_t bits_of(const struct sta_lane *lane, enum sta_type type, uint32_t row)
+static uint64_t bits_of(const struct sta_operand *operand, enum sta_type type, uint32_t row)
 {
     uint64_t bits = 0;
     if (type == STA_TYPE_BOOL)
-        bits = ((const uint8_t *)lane->values)[row];
+        bits = ((const uint8_t *)operand->values)[row];
     else
-        memcpy(&bits, (const char *)lane->values + row * sizeof bits, sizeof bits);
+        memcpy(&bits, (const char *)operand->values + row * sizeof bits, sizeof bits);
     return bits;
 }
 
@@ -300,12 +301,12 @@ static int write_text(struct sta_step_run *run, enum sta_type type, uint64_t bit
 
 int sta_run_text_of(struct sta_step_run *run)
 {
-    const struct sta_lane *of = &run->in[0];
+    const struct sta_operand *of = &run->in[0];
     enum sta_type type = (enum sta_type)run->program->tree->nodes[run->node->operands[0]].type;
     uint32_t *values = run->out.values;
     struct sta_recent *recent = recent_of(run->evaluator);
     uint32_t tag = tag_of(run, recent, NULL, NULL);
-    *run->lane = (struct sta_lane){.values = values, .texts = run->program->dictionaries[run->index]};
+    *run->operand = (struct sta_operand){.values = values, .texts = run->program->dictionaries[run->index]};
     for (uint32_t i = 0; i < run->rows; i++) {
         values[i] = STA_NO_CODE;
         if (of->missing != NULL && of->missing[i])

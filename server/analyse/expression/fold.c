@@ -50,14 +50,14 @@ static struct sta_scalar fold_kernel(const struct sta_builder *builder, const st
 {
     union cell cells[3], out = {0};
     uint8_t marks[3], missing = 0;
-    struct sta_lane lanes[3];
+    struct sta_operand operands[3];
     for (unsigned i = 0; i < node->operand_count; i++) {
         const struct sta_node *operand = &builder->tree->nodes[node->operands[i]];
         cells[i] = cell_of(operand);
         marks[i] = operand->value.missing;
-        lanes[i] = (struct sta_lane){.values = &cells[i], .missing = &marks[i]};
+        operands[i] = (struct sta_operand){.values = &cells[i], .missing = &marks[i]};
     }
-    bool marked = sta_kernel_apply(node, lanes, &out, &missing, 1);
+    bool marked = sta_kernel_apply(node, operands, &out, &missing, 1);
     return scalar_of((enum sta_type)node->type, out, marked && missing);
 }
 

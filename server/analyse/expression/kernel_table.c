@@ -19,25 +19,8 @@ static const struct sta_expression_kernels *kernels_here(void)
     return &sta_kernels_portable;
 }
 
-size_t sta_type_width(enum sta_type type)
-{
-    switch (type) {
-    case STA_TYPE_NULL:
-    case STA_TYPE_BOOL:
-        return sizeof(uint8_t);
-    case STA_TYPE_INT:
-        return sizeof(int64_t);
-    case STA_TYPE_FLOAT:
-        return sizeof(double);
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        break;
-    }
-    return sizeof(uint32_t);
-}
-
 static bool join_missing(const struct sta_expression_kernels *kernels, const struct sta_node *node,
-                         const struct sta_lane *in, uint8_t *missing, uint32_t rows)
+                         const struct sta_operand *in, uint8_t *missing, uint32_t rows)
 {
     bool any = false;
     for (unsigned i = 0; i < node->operand_count; i++) {
@@ -53,7 +36,7 @@ static bool join_missing(const struct sta_expression_kernels *kernels, const str
 }
 
 static void mask_test(const struct sta_expression_kernels *kernels, const struct sta_node *node,
-                      const struct sta_lane *in, bool when_missing, uint8_t *values, uint32_t rows)
+                      const struct sta_operand *in, bool when_missing, uint8_t *values, uint32_t rows)
 {
     for (unsigned i = 0; i < node->operand_count; i++) {
         if (in[i].missing == NULL)
@@ -65,8 +48,8 @@ static void mask_test(const struct sta_expression_kernels *kernels, const struct
     }
 }
 
-bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, void *values, uint8_t *missing,
-                      uint32_t rows)
+bool sta_kernel_apply(const struct sta_node *node, const struct sta_operand *in, void *values,
+                      uint8_t *missing, uint32_t rows)
 {
     const struct sta_expression_kernels *kernels = kernels_here();
     sta_kernel run = kernels->run[node->operation];

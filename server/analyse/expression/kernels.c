@@ -17,7 +17,7 @@
 #endif
 
 #define KERNEL(name)                                                                                         \
-    static bool name(const struct sta_node *node, const struct sta_lane *in, void *restrict values,          \
+    static bool name(const struct sta_node *node, const struct sta_operand *in, void *restrict values,       \
                      uint8_t *restrict missing, uint32_t rows)
 
 /* r[i] = value from a[i] and b[i]. */
@@ -289,7 +289,7 @@ UNARY(cut_f, double, int64_t, node->numbers->below + numbers_below(node->numbers
 
 /* Short lists by comparing with each, which vectorises; long ones by search. */
 #define IN_LIST(name, type, member, below)                                                                   \
-    static bool name(const struct sta_node *node, const struct sta_lane *in, void *restrict values,          \
+    static bool name(const struct sta_node *node, const struct sta_operand *in, void *restrict values,       \
                      uint8_t *restrict missing, uint32_t rows)                                               \
     {                                                                                                        \
         const struct sta_numbers *list = node->numbers;                                                      \
@@ -359,14 +359,14 @@ UNARY(isna_t, uint32_t, uint8_t, a[i] == STA_NO_CODE)
 UNARY(notna_t, uint32_t, uint8_t, a[i] != STA_NO_CODE)
 
 /* For operands of which none is missing. */
-static const uint8_t all_there[STA_STRIP_ROWS];
+static const uint8_t all_there[STA_MINIBATCH_ROWS];
 
-static const uint8_t *marks_of(const struct sta_lane *lane)
+static const uint8_t *marks_of(const struct sta_operand *operand)
 {
-    return lane->missing != NULL ? lane->missing : all_there;
+    return operand->missing != NULL ? operand->missing : all_there;
 }
 
-static bool choose_marks(const uint8_t *first, const struct sta_lane *a, const struct sta_lane *b,
+static bool choose_marks(const uint8_t *first, const struct sta_operand *a, const struct sta_operand *b,
                          uint8_t *restrict missing, uint32_t rows)
 {
     const uint8_t *no_a = marks_of(a), *no_b = marks_of(b);

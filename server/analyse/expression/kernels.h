@@ -4,10 +4,8 @@
 
 #include "analyse/expression/tree.h"
 
-#define STA_STRIP_ROWS 1024 /* operands and result of a loop stay in the first level of cache */
-
 /* Operand of a minibatch. */
-struct sta_lane {
+struct sta_operand {
     const void *values;                 /* int64_t, double, uint8_t or uint32_t by type */
     const uint8_t *missing;             /* NULL: none */
     const struct sta_dictionary *texts; /* of codes; NULL when none of them stands for a text */
@@ -15,7 +13,7 @@ struct sta_lane {
 
 /* Writes @rows values, and 1 into `missing` where it finds that there is none (STRICT), or all of `missing`
  * (OWN).  Return: whether `missing` holds a mark of this loop's. */
-typedef bool (*sta_kernel)(const struct sta_node *node, const struct sta_lane *in, void *values,
+typedef bool (*sta_kernel)(const struct sta_node *node, const struct sta_operand *in, void *values,
                            uint8_t *missing, uint32_t rows);
 
 struct sta_expression_kernels {
@@ -26,14 +24,11 @@ struct sta_expression_kernels {
 extern const struct sta_expression_kernels sta_kernels_portable, sta_kernels_avx2;
 
 /**
- * sta_kernel_apply - run the loop of a node, missing values seen to by its manner
+ * sta_kernel_apply - run the loop of a node, missing values handled by its null policy
  * @missing: room for a mark per row
  * Return: whether `missing` was written and may hold a mark
  */
-bool sta_kernel_apply(const struct sta_node *node, const struct sta_lane *in, void *values, uint8_t *missing,
-                      uint32_t rows);
-
-/** Bytes of a value of the type. */
-size_t sta_type_width(enum sta_type type);
+bool sta_kernel_apply(const struct sta_node *node, const struct sta_operand *in, void *values,
+                      uint8_t *missing, uint32_t rows);
 
 #endif

@@ -57,13 +57,13 @@ static void add_step(struct sta_program *program, struct allocator *allocator, u
 
 /* ---- constants: a minibatch of equal values each, shared by all who run the program */
 
-static void fill_constant(struct sta_lane *lane, const struct sta_node *node,
+static void fill_constant(struct sta_operand *operand, const struct sta_node *node,
                           const struct sta_dictionary *texts)
 {
-    size_t width = sta_type_width((enum sta_type)node->type);
+    size_t width = sta_vector_width((enum sta_type)node->type);
     const struct sta_scalar *value = &node->value;
-    char *values = sta_alloc_array(STA_STRIP_ROWS, width);
-    for (size_t i = 0; i < STA_STRIP_ROWS; i++) {
+    char *values = sta_alloc_array(STA_MINIBATCH_ROWS, width);
+    for (size_t i = 0; i < STA_MINIBATCH_ROWS; i++) {
         if (node->type == STA_TYPE_TEXT)
             ((uint32_t *)values)[i] = value->missing ? STA_NO_CODE : value->code;
         else if (value->missing)
@@ -75,12 +75,12 @@ static void fill_constant(struct sta_lane *lane, const struct sta_node *node,
         else
             values[i] = value->integer != 0;
     }
-    *lane = (struct sta_lane){.values = values,
-                              .texts = node->type == STA_TYPE_TEXT && !value->missing ? texts : NULL};
+    *operand = (struct sta_operand){.values = values,
+                                    .texts = node->type == STA_TYPE_TEXT && !value->missing ? texts : NULL};
     if (value->missing && node->type != STA_TYPE_TEXT) {
-        uint8_t *missing = sta_alloc(STA_STRIP_ROWS);
-        memset(missing, 1, STA_STRIP_ROWS);
-        lane->missing = missing;
+        uint8_t *missing = sta_alloc(STA_MINIBATCH_ROWS);
+        memset(missing, 1, STA_MINIBATCH_ROWS);
+        operand->missing = missing;
     }
 }
 
@@ -103,7 +103,7 @@ static void add_node(struct sta_program *program, struct allocator *allocator, u
     if (node->operation == STA_OP_COLUMN) {
         program->columns[program->column_count++] = index;
     } else if (node->operation == STA_OP_CONSTANT) {
-        fill_constant(&program->constant_lanes[program->constant_count], node, program->tree->texts);
+        fill_constant(&program->constant_operands[program->constant_count], node, program->tree->texts);
         program->constants[program->constant_count++] = index;
     } else {
         add_memory(program, index);
@@ -122,7 +122,7 @@ struct sta_program *sta_program_of(struct sta_tree *tree, uint32_t root)
     program->steps = sta_alloc_array(most, sizeof *program->steps);
     program->columns = sta_alloc_array(most, sizeof *program->columns);
     program->constants = sta_alloc_array(most, sizeof *program->constants);
-    program->constant_lanes = sta_alloc_array(most, sizeof *program->constant_lanes);
+    program->constant_operands = sta_alloc_array(most, sizeof *program->constant_operands);
     program->memos = sta_alloc_array(most, sizeof *program->memos);
     program->dictionaries = sta_alloc_array(most, sizeof *program->dictionaries);
     struct allocator allocator = {.last_use = sta_alloc_array(most, sizeof(uint32_t)),
@@ -161,13 +161,13 @@ void sta_program_destroy(struct sta_program *program)
         sta_dictionary_destroy(program->dictionaries[i]);
     }
     for (size_t i = 0; i < program->constant_count; i++) {
-        free((void *)program->constant_lanes[i].values);
-        free((void *)program->constant_lanes[i].missing);
+        free((void *)program->constant_operands[i].values);
+        free((void *)program->constant_operands[i].missing);
     }
     free(program->steps);
     free(program->columns);
     free(program->constants);
-    free(program->constant_lanes);
+    free(program->constant_operands);
     free(program->memos);
     free(program->dictionaries);
     sta_account_close(&program->texts);

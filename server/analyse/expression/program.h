@@ -23,7 +23,7 @@ struct sta_program {
     uint32_t *columns; /* nodes that are columns */
     size_t column_count;
     uint32_t *constants; /* nodes that are constants, and a minibatch of each */
-    struct sta_lane *constant_lanes;
+    struct sta_operand *constant_operands;
     size_t constant_count;
     struct sta_memo **memos;              /* by node; of those that remember */
     struct sta_dictionary **dictionaries; /* by node; of those that make texts */
@@ -55,9 +55,9 @@ struct sta_recent {
 };
 
 struct sta_evaluator {
-    const _Atomic bool *cancel; /* or NULL */
-    struct sta_lane *lanes;     /* by node */
-    size_t lane_capacity;
+    const _Atomic bool *cancel;   /* or NULL */
+    struct sta_operand *operands; /* by node */
+    size_t operand_capacity;
     struct sta_register *registers;
     size_t register_capacity, register_count;
     struct sta_vector *vectors; /* by place in program->columns */
@@ -76,10 +76,10 @@ struct sta_step_run {
     struct sta_evaluator *evaluator;
     uint32_t index; /* of the node */
     const struct sta_node *node;
-    const struct sta_lane *in; /* its operands */
+    const struct sta_operand *in; /* its operands */
     struct sta_register out;
     uint32_t rows;
-    struct sta_lane *lane; /* set by whoever computes: out, or what stands for it */
+    struct sta_operand *operand; /* set by whoever computes: out, or what stands for it */
     struct sta_error *err;
 };
 

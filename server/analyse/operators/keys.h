@@ -17,8 +17,6 @@
 
 #define STA_MOST_KEY_FIELDS 20 /* most keys: those of a request, and what histogram adds */
 #define STA_DIRECT_BITS 16     /* keys of so few bits are an index */
-#define STA_MINIBATCH_ROWS                                                                                   \
-    1024u /* rows worked on at a time, so that what one step writes is near when the next reads it */
 
 /* The values that a layout must hold, of one key. */
 struct sta_key_range {

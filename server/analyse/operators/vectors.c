@@ -3,53 +3,6 @@
 
 #include <string.h>
 
-size_t sta_vector_width(enum sta_type type)
-{
-    switch (type) {
-    case STA_TYPE_INT:
-    case STA_TYPE_FLOAT:
-        return 8;
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        return 4;
-    default:
-        return 1;
-    }
-}
-
-const void *sta_vector_values(const struct sta_vector *vector)
-{
-    switch (vector->type) {
-    case STA_TYPE_INT:
-        return vector->integers;
-    case STA_TYPE_FLOAT:
-        return vector->numbers;
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        return vector->codes;
-    default:
-        return vector->bools;
-    }
-}
-
-void sta_vector_point(struct sta_vector *vector, const void *values)
-{
-    switch (vector->type) {
-    case STA_TYPE_INT:
-        vector->integers = values;
-        break;
-    case STA_TYPE_FLOAT:
-        vector->numbers = values;
-        break;
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        vector->codes = values;
-        break;
-    default:
-        vector->bools = values;
-    }
-}
-
 struct sta_vector sta_vector_from(struct sta_vector vector, uint32_t first)
 {
     if (vector.constant)

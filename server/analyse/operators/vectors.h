@@ -4,11 +4,6 @@
 
 #include "analyse/expression/expression.h"
 
-/** Bytes of a value: 8, codes 4, conditions 1. */
-size_t sta_vector_width(enum sta_type type);
-const void *sta_vector_values(const struct sta_vector *vector);
-/** Points the vector at values of its type. */
-void sta_vector_point(struct sta_vector *vector, const void *values);
 /** The values of a vector from row @first on. */
 struct sta_vector sta_vector_from(struct sta_vector vector, uint32_t first);
 /** A vector of one missing value that stands for all rows. */
@@ -28,11 +23,6 @@ struct sta_vector_space {
 static inline struct sta_vector sta_vector_of_integers(const int64_t *integers)
 {
     return (struct sta_vector){.type = STA_TYPE_INT, .integers = integers};
-}
-
-static inline bool sta_vector_is_codes(const struct sta_vector *vector)
-{
-    return vector->type == STA_TYPE_TEXT || vector->type == STA_TYPE_LIST;
 }
 
 static inline bool sta_vector_is_missing(const struct sta_vector *vector, uint32_t row)
