@@ -15,9 +15,8 @@ int sta_share_work(const struct sta_share_host *host, struct sta_cursor *query,
         return sta_shared_fail(err);
     switch (kind) {
     case STA_SHARED_GROUPS:
-        return sta_share_groups_work(host, query, stripe, budget, state, err);
     case STA_SHARED_ROWS:
-        return sta_share_rows_work(host, query, stripe, budget, state, err);
+        return sta_share_query_work(host, kind == STA_SHARED_ROWS, query, stripe, budget, state, err);
     case STA_SHARED_EXACT:
         return sta_exact_share_work(host, query, stripe, budget, state, err);
     case STA_SHARED_OVERLAP:

@@ -30,6 +30,7 @@ struct pass {
     struct sta_thread_keys threads;
     double *edges; /* HISTOGRAM */
     bool ordered;
+    struct sta_buffer query; /* for other ranks */
 };
 
 /* A pass on its way through stripes. */
@@ -206,13 +207,12 @@ static const struct local *end_range(struct pass *pass)
 
 static int find_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
-    const struct sta_groups_wanted wanted = {.range = true};
+    const struct sta_share_wanted wanted = {.range = true};
     struct gathering gathering = {pass, context->budget};
     const struct sta_stripe_work work = {&gathering, scan_stripe, take_range};
     sta_pipeline_step(pass->pipeline, context, "range");
     begin_range(pass);
-    int rc =
-        sta_share_stripes(sta_share_groups(pass->pipeline, context, &wanted), &work, context->budget, err);
+    int rc = sta_share_stripes(&pass->query, &wanted, &work, context->budget, err);
     const struct local *all = end_range(pass);
     sta_query_context_end_step(context);
     if (rc != 0)
@@ -224,7 +224,7 @@ static int find_edges(struct pass *pass, struct sta_query_context *context, stru
 
 /* @wanted: with edges, where another process has found them; NULL: it is this one that asks. */
 static int prepare_edges(struct pass *pass, struct sta_query_context *context,
-                         const struct sta_groups_wanted *wanted, struct sta_error *err)
+                         const struct sta_share_wanted *wanted, struct sta_error *err)
 {
     const struct sta_plan_histogram *histogram = &pass->stage->histogram;
     const double *edges = histogram->edges;
@@ -273,6 +273,7 @@ static void pass_fini(struct pass *pass)
     }
     free(pass->locals);
     free(pass->edges);
+    sta_buffer_fini(&pass->query);
     sta_aggregation_destroy(pass->grouping);
     sta_thread_keys_fini(&pass->threads);
 }
@@ -326,11 +327,10 @@ static int gather_groups(struct pass *pass, struct sta_query_context *context, s
     struct gathering gathering = {pass, context->budget};
     const struct sta_stripe_work work = {&gathering, scan_stripe, take_stripe};
     const bool finds_edges = pass->edges != NULL && pass->stage->histogram.edges == NULL;
-    const struct sta_groups_wanted wanted = {
+    const struct sta_share_wanted wanted = {
         .edges = pass->edges, .edge_count = finds_edges ? (size_t)pass->stage->histogram.bins + 1 : 0};
     sta_pipeline_step(pass->pipeline, context, "scan");
-    int rc =
-        sta_share_stripes(sta_share_groups(pass->pipeline, context, &wanted), &work, context->budget, err);
+    int rc = sta_share_stripes(&pass->query, &wanted, &work, context->budget, err);
     sta_query_context_end_step(context);
     return rc;
 }
@@ -398,11 +398,12 @@ static void set_figures(const struct pass *pass, struct sta_query_context *conte
 
 /* All that comes before the first row.  @wanted: as of prepare_edges. */
 static int begin(struct pass *pass, const struct sta_pipeline *pipeline, struct sta_query_context *context,
-                 const struct sta_groups_wanted *wanted, struct sta_error *err)
+                 const struct sta_share_wanted *wanted, struct sta_error *err)
 {
     struct sta_budget share = *context->budget; /* what grouping may hold */
     share.memory = sta_query_context_step_memory(context);
     int rc = pass_init(pass, pipeline, &share, err);
+    sta_share_put_query(&pass->query, pipeline, context);
     if (rc == 0 && pass->ordered && pipeline->events != NULL)
         rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc == 0)
@@ -432,7 +433,7 @@ static int range_work(const struct sta_pipeline *pipeline, const struct sta_quer
 }
 
 int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_context *context,
-                    const struct sta_groups_wanted *wanted, const struct sta_stripe *stripe,
+                    const struct sta_share_wanted *wanted, const struct sta_stripe *stripe,
                     const struct sta_byte_sink *sink, struct sta_error *err)
 {
     struct pass pass;

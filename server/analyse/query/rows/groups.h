@@ -18,7 +18,7 @@ STA_MUSTCHECK int sta_groups_run(const struct sta_pipeline *pipeline, struct sta
 /** Looks only at the rows of a stripe of the pipeline's events, and writes what another process combines with
  * its own. */
 STA_MUSTCHECK int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_context *context,
-                                  const struct sta_groups_wanted *wanted, const struct sta_stripe *stripe,
+                                  const struct sta_share_wanted *wanted, const struct sta_stripe *stripe,
                                   const struct sta_byte_sink *sink, struct sta_error *err);
 
 #endif

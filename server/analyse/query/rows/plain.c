@@ -156,7 +156,7 @@ int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
     sta_shown_init(&plain->shown, stage);
     sta_account_init_texts(&plain->kept, sta_query_context_texts_memory(context), context->spill_folder,
                            NULL);
-    sta_share_put_rows(&plain->query, pipeline, context);
+    sta_share_put_query(&plain->query, pipeline, context);
     int rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc != 0 || !plain->sorted)
         return rc;
@@ -247,15 +247,14 @@ static bool keeps_all(const struct sta_pipeline *pipeline)
 int sta_plain_count(const struct sta_plain *plain, const struct sta_budget *budget, uint64_t *count,
                     struct sta_error *err)
 {
-    const struct sta_rows_wanted wanted = {.most = 0};
+    const struct sta_share_wanted wanted = {.rows = true, .most = 0};
     struct counting counting = {.plain = plain, .budget = budget};
     const struct sta_stripe_work work = {&counting, count_stripe, add_count};
     if (keeps_all(plain->pipeline)) {
         *count = plain->pipeline->part_rows;
         return STA_OK;
     }
-    int rc = sta_share_stripes(sta_share_rows(plain->pipeline, &plain->query, &wanted, budget), &work, budget,
-                               err);
+    int rc = sta_share_stripes(&plain->query, &wanted, &work, budget, err);
     *count = counting.count;
     return rc;
 }

@@ -35,7 +35,7 @@ struct sta_plain {
     struct sta_account kept;       /* what is kept by text */
     struct sta_texts **texts;      /* by key; of TEXT alone */
     struct sta_ranks *ranks;
-    struct sta_buffer query; /* for other ranks (sta_share_put_rows); nothing: rows are not shared */
+    struct sta_buffer query; /* for other ranks (sta_share_put_query); nothing: rows are not shared */
 };
 
 /** @pipeline: of events; borrowed.  With an order on texts that are made: reads all rows once, to know them.
@@ -48,7 +48,7 @@ STA_MUSTCHECK int sta_plain_count(const struct sta_plain *plain, const struct st
                                   uint64_t *count, struct sta_error *err);
 /** For another rank, of a stripe: the records of its first rows, sorted, or how many rows it has. */
 STA_MUSTCHECK int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context *context,
-                                 const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
+                                 const struct sta_share_wanted *wanted, const struct sta_stripe *stripe,
                                  const struct sta_byte_sink *sink, struct sta_error *err);
 /** Words of a row's key. */
 uint32_t sta_plain_key_words(const struct sta_plain *plain);

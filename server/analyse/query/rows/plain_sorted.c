@@ -207,16 +207,12 @@ static int take_records_of_rank(void *self, struct sta_cursor *state, struct sta
 }
 
 /* Orders of texts that are made are known to the rank that has made them all. */
-static struct sta_shared *share_sorting(const struct sta_plain_reader *reader, uint64_t most)
+static bool may_share(const struct sta_plain *plain, uint64_t most)
 {
-    const struct sta_plain *plain = reader->plain;
-    const struct sta_rows_wanted wanted = {most, reader->started ? reader->key : NULL, plain->layout.words};
     bool texts = false;
     for (size_t i = 0; i < plain->stage->order_count; i++)
         texts |= plain->texts[i] != NULL;
-    return texts || most > MOST_SHARED
-               ? NULL
-               : sta_share_rows(plain->pipeline, &plain->query, &wanted, &reader->budget);
+    return !texts && most <= MOST_SHARED;
 }
 
 static int put_records(struct sta_plain_reader *reader, const struct sta_byte_sink *sink,
@@ -247,7 +243,7 @@ static int put_count(const struct sta_plain *plain, const struct sta_budget *bud
 }
 
 int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context *context,
-                   const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
+                   const struct sta_share_wanted *wanted, const struct sta_stripe *stripe,
                    const struct sta_byte_sink *sink, struct sta_error *err)
 {
     if (wanted->most == 0)
@@ -267,9 +263,15 @@ int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context
 /* Sorts the rows behind the reader, at least the first @most of them. */
 static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_error *err)
 {
+    const struct sta_plain *plain = reader->plain;
     const struct sta_stripe_work work = {reader, record_stripe, take_records_of_rank};
+    const struct sta_share_wanted wanted = {.rows = true,
+                                            .most = most,
+                                            .after = reader->started ? reader->key : NULL,
+                                            .words = plain->layout.words};
     create_sorter(reader, most);
-    int rc = sta_share_stripes(share_sorting(reader, most), &work, &reader->budget, err);
+    int rc = sta_share_stripes(may_share(plain, most) ? &plain->query : NULL, &wanted, &work, &reader->budget,
+                               err);
     return rc != 0 ? rc : sta_sorter_finish(reader->sorter, err);
 }
 

@@ -38,46 +38,32 @@ static bool is_worth_it(const struct sta_pipeline *pipeline, const struct sta_pe
     return others;
 }
 
-struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
-                                    const struct sta_query_context *context,
-                                    const struct sta_groups_wanted *wanted)
+void sta_share_put_query(struct sta_buffer *out, const struct sta_pipeline *pipeline,
+                         const struct sta_query_context *context)
 {
     const struct sta_peers *peers = context->budget->peers;
-    if (peers == NULL || pipeline->events == NULL || !is_worth_it(pipeline, peers))
-        return NULL;
+    if (peers != NULL && context->query != NULL && pipeline->events != NULL && is_worth_it(pipeline, peers))
+        put_query(out, context->query);
+}
+
+/* NULL: it cannot be shared. */
+static struct sta_shared *ask(const struct sta_buffer *query, const struct sta_share_wanted *wanted,
+                              const struct sta_budget *budget)
+{
+    const struct sta_peers *peers = budget->peers;
+    const size_t words = wanted->after != NULL ? wanted->words : 0;
     struct sta_buffer message;
+    if (peers == NULL || query == NULL || query->size == 0 || query->failed)
+        return NULL;
     sta_buffer_init(&message);
-    sta_put_u32(&message, STA_SHARED_GROUPS);
+    sta_put_u32(&message, wanted->rows ? STA_SHARED_ROWS : STA_SHARED_GROUPS);
     sta_put_varint(&message, wanted->range);
     sta_put_varint(&message, wanted->edge_count);
     for (size_t i = 0; i < wanted->edge_count; i++)
         sta_shared_put_number(&message, wanted->edges[i]);
-    put_query(&message, context->query);
-    struct sta_shared *shared = message.failed ? NULL : peers->ask(peers->context, &message, context->budget);
-    sta_buffer_fini(&message);
-    return shared;
-}
-
-void sta_share_put_rows(struct sta_buffer *out, const struct sta_pipeline *pipeline,
-                        const struct sta_query_context *context)
-{
-    const struct sta_peers *peers = context->budget->peers;
-    if (peers != NULL && context->query != NULL && is_worth_it(pipeline, peers))
-        put_query(out, context->query);
-}
-
-struct sta_shared *sta_share_rows(const struct sta_pipeline *pipeline, const struct sta_buffer *query,
-                                  const struct sta_rows_wanted *wanted, const struct sta_budget *budget)
-{
-    const struct sta_peers *peers = budget->peers;
-    struct sta_buffer message;
-    if (peers == NULL || query->size == 0 || query->failed)
-        return NULL;
-    sta_buffer_init(&message);
-    sta_put_u32(&message, STA_SHARED_ROWS);
     sta_put_u64(&message, wanted->most);
-    sta_put_varint(&message, wanted->after != NULL ? wanted->words : 0);
-    for (size_t i = 0; wanted->after != NULL && i < wanted->words; i++)
+    sta_put_varint(&message, words);
+    for (size_t i = 0; i < words; i++)
         sta_put_u64(&message, wanted->after[i]);
     sta_put(&message, query->data, query->size);
     struct sta_shared *shared = message.failed ? NULL : peers->ask(peers->context, &message, budget);
@@ -85,10 +71,12 @@ struct sta_shared *sta_share_rows(const struct sta_pipeline *pipeline, const str
     return shared;
 }
 
-int sta_share_stripes(struct sta_shared *shared, const struct sta_stripe_work *work,
-                      const struct sta_budget *budget, struct sta_error *err)
+int sta_share_stripes(const struct sta_buffer *query, const struct sta_share_wanted *wanted,
+                      const struct sta_stripe_work *work, const struct sta_budget *budget,
+                      struct sta_error *err)
 {
     const struct sta_peers *peers = budget->peers;
+    struct sta_shared *shared = ask(query, wanted, budget);
     int rc = STA_OK;
     if (shared == NULL)
         return work->scan(work->self, NULL, err);
@@ -181,10 +169,9 @@ static void work_fini(struct work *work)
     sta_arena_fini(&work->memory);
 }
 
-/* @rows: NULL: groups */
-static int run(const struct work *work, const struct sta_groups_wanted *groups,
-               const struct sta_rows_wanted *rows, const struct sta_stripe *stripe,
-               const struct sta_budget *budget, struct sta_buffer *state, struct sta_error *err)
+static int run(const struct work *work, const struct sta_share_wanted *wanted,
+               const struct sta_stripe *stripe, const struct sta_budget *budget, struct sta_buffer *state,
+               struct sta_error *err)
 {
     const struct sta_byte_sink sink = {state, write_state};
     struct sta_query_context context = {
@@ -198,49 +185,36 @@ static int run(const struct work *work, const struct sta_groups_wanted *groups,
     if (status == STA_OK)
         status = sta_plan_stages(&work->query, &events->schema, &plan, err);
     if (status == STA_OK)
-        status = rows != NULL ? sta_stages_rows_work(&plan, events, &context, rows, stripe, &sink, err)
-                              : sta_stages_work(&plan, events, &context, groups, stripe, &sink, err);
+        status = sta_stages_work(&plan, events, &context, wanted, stripe, &sink, err);
     sta_plan_fini(&plan);
     sta_events_destroy(events);
     sta_query_context_fini(&context);
     return status;
 }
 
-int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *message,
-                          const struct sta_stripe *stripe, const struct sta_budget *budget,
-                          struct sta_buffer *state, struct sta_error *err)
+#define MOST_WORDS 64 /* of a record: more than all keys of a query can take is not read */
+
+int sta_share_query_work(const struct sta_share_host *host, bool rows, struct sta_cursor *message,
+                         const struct sta_stripe *stripe, const struct sta_budget *budget,
+                         struct sta_buffer *state, struct sta_error *err)
 {
     struct work work = {.query = {.trace_count = 0}};
-    struct sta_groups_wanted wanted = {.range = sta_shared_get_index(message, 2) != 0};
+    struct sta_share_wanted wanted = {.rows = rows, .range = sta_shared_get_index(message, 2) != 0};
+    uint64_t after[MOST_WORDS];
     wanted.edge_count = (size_t)sta_shared_get_index(message, (uint64_t)(message->end - message->at) / 8 + 1);
     double *edges = sta_alloc_array(wanted.edge_count, sizeof *edges);
     for (size_t i = 0; i < wanted.edge_count; i++)
         edges[i] = sta_shared_get_number(message);
     wanted.edges = wanted.edge_count > 0 ? edges : NULL;
-    int status = message->failed ? sta_shared_fail(err) : read_query(host, message, &work, err);
-    if (status == STA_OK)
-        status = run(&work, &wanted, NULL, stripe, budget, state, err);
-    work_fini(&work);
-    free(edges);
-    return status;
-}
-
-#define MOST_WORDS 64 /* of a record: more than all keys of a query can take is not read */
-
-int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *message,
-                        const struct sta_stripe *stripe, const struct sta_budget *budget,
-                        struct sta_buffer *state, struct sta_error *err)
-{
-    struct work work = {.query = {.trace_count = 0}};
-    struct sta_rows_wanted wanted = {.most = sta_get_u64(message)};
-    uint64_t after[MOST_WORDS];
+    wanted.most = sta_get_u64(message);
     wanted.words = (size_t)sta_shared_get_index(message, MOST_WORDS + 1);
     for (size_t i = 0; i < wanted.words; i++)
         after[i] = sta_get_u64(message);
     wanted.after = wanted.words > 0 ? after : NULL;
     int status = message->failed ? sta_shared_fail(err) : read_query(host, message, &work, err);
     if (status == STA_OK)
-        status = run(&work, NULL, &wanted, stripe, budget, state, err);
+        status = run(&work, &wanted, stripe, budget, state, err);
     work_fini(&work);
+    free(edges);
     return status;
 }

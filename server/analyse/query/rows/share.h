@@ -7,18 +7,19 @@
 #include "analyse/query/rows/pipeline.h"
 #include "analyse/query/rows/query_context.h"
 
-/* Of rows that are grouped, what is wanted of a stripe. */
-struct sta_groups_wanted {
+/* What is wanted of a stripe of a query's events. */
+struct sta_share_wanted {
+    bool rows; /* of its rows; else of its groups */
+    /* of groups */
     bool range; /* two doubles, the least and the largest value of a histogram that looks for its edges;
                    else the state of the groups */
     const double *edges; /* that it has found; NULL: it looks for none */
     size_t edge_count;
+    /* of rows */
+    uint64_t most;         /* records of the first so many rows; 0: how many rows there are */
+    const uint64_t *after; /* of a row to start behind; NULL: from the first */
+    size_t words;          /* of it */
 };
-/** Asks the other ranks to gather this of their stripes.  NULL: there are none, or too little for more than
- * one rank to read, or it cannot be shared; then all parts are to be gathered here. */
-struct sta_shared *sta_share_groups(const struct sta_pipeline *pipeline,
-                                    const struct sta_query_context *context,
-                                    const struct sta_groups_wanted *wanted);
 /* What is done of the stripe of each rank. */
 struct sta_stripe_work {
     void *self;
@@ -27,33 +28,22 @@ struct sta_stripe_work {
     /** Adds what a rank has sent of its stripe. */
     int (*take)(void *self, struct sta_cursor *state, struct sta_error *err);
 };
-/** Does the stripe of this rank, then takes those of the others, and does what one of them cannot.  @shared:
- * ended by this; NULL: all is done here. */
-STA_MUSTCHECK int sta_share_stripes(struct sta_shared *shared, const struct sta_stripe_work *work,
-                                    const struct sta_budget *budget, struct sta_error *err);
-
-/* Of sorted rows, what is wanted of a stripe. */
-struct sta_rows_wanted {
-    uint64_t most;         /* records of the first so many rows; 0: how many rows there are */
-    const uint64_t *after; /* of a row to start behind; NULL: from the first */
-    size_t words;          /* of it */
-};
-/** Appends what says which query it is.  Nothing when there are no other ranks. */
-void sta_share_put_rows(struct sta_buffer *out, const struct sta_pipeline *pipeline,
-                        const struct sta_query_context *context);
-/** Asks the other ranks for rows of their stripes.  @query: of sta_share_put_rows.  NULL: as of
- * sta_share_groups. */
-struct sta_shared *sta_share_rows(const struct sta_pipeline *pipeline, const struct sta_buffer *query,
-                                  const struct sta_rows_wanted *wanted, const struct sta_budget *budget);
+/** Appends what says which query it is; nothing when there are no other ranks, or too little for more than
+ * one rank to read. */
+void sta_share_put_query(struct sta_buffer *out, const struct sta_pipeline *pipeline,
+                         const struct sta_query_context *context);
+/** Asks the other ranks for this of their stripes, does the stripe of this rank, then takes theirs, and does
+ * what one of them cannot.  @query: of sta_share_put_query; NULL or empty: all is done here. */
+STA_MUSTCHECK int sta_share_stripes(const struct sta_buffer *query, const struct sta_share_wanted *wanted,
+                                    const struct sta_stripe_work *work, const struct sta_budget *budget,
+                                    struct sta_error *err);
 
 /** Reads a state that a rank has sent.  @state: borrowed */
 struct sta_byte_source sta_share_source(struct sta_cursor *state);
-/** sta_share_work of a query. */
-STA_MUSTCHECK int sta_share_groups_work(const struct sta_share_host *host, struct sta_cursor *query,
-                                        const struct sta_stripe *stripe, const struct sta_budget *budget,
-                                        struct sta_buffer *state, struct sta_error *err);
-STA_MUSTCHECK int sta_share_rows_work(const struct sta_share_host *host, struct sta_cursor *query,
-                                      const struct sta_stripe *stripe, const struct sta_budget *budget,
-                                      struct sta_buffer *state, struct sta_error *err);
+/** sta_share_work of a query.  @rows: as of sta_share_wanted. */
+STA_MUSTCHECK int sta_share_query_work(const struct sta_share_host *host, bool rows,
+                                       struct sta_cursor *message, const struct sta_stripe *stripe,
+                                       const struct sta_budget *budget, struct sta_buffer *state,
+                                       struct sta_error *err);
 
 #endif

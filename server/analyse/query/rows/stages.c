@@ -339,54 +339,26 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
     return rc;
 }
 
-/* The pipeline that other ranks share: from the events to the first stage that gathers.  @rows: or ends
- * with rows. */
-static int begin_work(const struct sta_plan *plan, struct sta_events *events,
-                      struct sta_query_context *context, bool rows, struct sta_pipeline *pipeline,
-                      struct sta_error *err)
+int sta_stages_work(const struct sta_plan *plan, struct sta_events *events, struct sta_query_context *context,
+                    const struct sta_share_wanted *wanted, const struct sta_stripe *stripe,
+                    const struct sta_byte_sink *sink, struct sta_error *err)
 {
     const struct running running = {.plan = plan, .events = events, .context = context};
+    struct sta_pipeline pipeline;
+    struct sta_plain plain = {.pipeline = NULL};
     size_t last = 0;
     while (passes_on(&running, last))
         last++;
-    *pipeline = (struct sta_pipeline){.stages = NULL};
-    if ((plan->stages[last].kind == STA_PLAN_ROWS) != rows)
+    if ((plan->stages[last].kind == STA_PLAN_ROWS) != wanted->rows)
         return sta_fail(err, STA_EINPUT, "nothing of this query is shared");
-    return sta_pipeline_init(pipeline, events, NULL, plan->stages, last + 1, context, err);
-}
-
-static void end_work(struct sta_pipeline *pipeline)
-{
-    if (pipeline->stages != NULL)
-        sta_pipeline_fini(pipeline);
-}
-
-int sta_stages_work(const struct sta_plan *plan, struct sta_events *events, struct sta_query_context *context,
-                    const struct sta_groups_wanted *wanted, const struct sta_stripe *stripe,
-                    const struct sta_byte_sink *sink, struct sta_error *err)
-{
-    struct sta_pipeline pipeline;
-    int rc = begin_work(plan, events, context, false, &pipeline, err);
-    if (rc == 0)
-        rc = sta_groups_work(&pipeline, context, wanted, stripe, sink, err);
-    end_work(&pipeline);
-    return rc;
-}
-
-int sta_stages_rows_work(const struct sta_plan *plan, struct sta_events *events,
-                         struct sta_query_context *context, const struct sta_rows_wanted *wanted,
-                         const struct sta_stripe *stripe, const struct sta_byte_sink *sink,
-                         struct sta_error *err)
-{
-    struct sta_pipeline pipeline;
-    struct sta_plain plain = {.pipeline = NULL};
-    int rc = begin_work(plan, events, context, true, &pipeline, err);
-    if (rc == 0)
+    int rc = sta_pipeline_init(&pipeline, events, NULL, plan->stages, last + 1, context, err);
+    if (rc == 0 && wanted->rows)
         rc = sta_plain_init(&plain, &pipeline, context, err);
     if (rc == 0)
-        rc = sta_plain_work(&plain, context, wanted, stripe, sink, err);
+        rc = wanted->rows ? sta_plain_work(&plain, context, wanted, stripe, sink, err)
+                          : sta_groups_work(&pipeline, context, wanted, stripe, sink, err);
     sta_plain_fini(&plain);
-    end_work(&pipeline);
+    sta_pipeline_fini(&pipeline);
     return rc;
 }
 

@@ -23,17 +23,12 @@ struct sta_outcome {
 STA_MUSTCHECK int sta_stages_run(const struct sta_plan *plan, struct sta_events *events,
                                  struct sta_query_context *context, struct sta_outcome *outcome,
                                  struct sta_error *err);
-/** Of the first stages that group, what is wanted of a stripe of the events.  STA_EINPUT when the plan has
- * none. */
+/** What is wanted of a stripe of the events: of the groups or the rows that the first stages give. STA_EINPUT
+ * when they give the other. */
 STA_MUSTCHECK int sta_stages_work(const struct sta_plan *plan, struct sta_events *events,
-                                  struct sta_query_context *context, const struct sta_groups_wanted *wanted,
+                                  struct sta_query_context *context, const struct sta_share_wanted *wanted,
                                   const struct sta_stripe *stripe, const struct sta_byte_sink *sink,
                                   struct sta_error *err);
-/** Of the rows that the first stages give, what is wanted of a stripe of the events: sta_plain_work. */
-STA_MUSTCHECK int sta_stages_rows_work(const struct sta_plan *plan, struct sta_events *events,
-                                       struct sta_query_context *context,
-                                       const struct sta_rows_wanted *wanted, const struct sta_stripe *stripe,
-                                       const struct sta_byte_sink *sink, struct sta_error *err);
 void sta_outcome_fini(struct sta_outcome *outcome);
 
 #endif
