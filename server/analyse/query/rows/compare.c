@@ -263,9 +263,7 @@ int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *
     if (rc != 0)
         return rc;
     c.sorted = sorted;
-    c.compared =
-        sta_materialized_create(plan->columns, plan->column_count, sta_query_context_rows_memory(context),
-                                context->spill_folder, context->budget->account);
+    c.compared = sta_query_context_rows(context, plan->columns, plan->column_count);
     reserve_space(&c);
     rc = take_all(&c, context->budget, err);
     free_buffers(&c);

@@ -455,9 +455,7 @@ int sta_groups_run(const struct sta_pipeline *pipeline, struct sta_query_context
 {
     struct pass pass;
     int rc = begin(&pass, pipeline, context, NULL, err);
-    *result = sta_materialized_create(pass.stage->result, pass.stage->result_count,
-                                      sta_query_context_rows_memory(context), context->spill_folder,
-                                      context->budget->account);
+    *result = sta_query_context_rows(context, pass.stage->result, pass.stage->result_count);
     if (rc == 0)
         rc = gather_groups(&pass, context, err);
     if (rc == 0)

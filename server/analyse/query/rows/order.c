@@ -297,8 +297,7 @@ int sta_materialized_order(const struct sta_materialized *materialized, const st
                                    .spill_folder = context->spill_folder,
                                    .budget = context->budget};
     sorting.sorter = sta_sorter_create(&spec);
-    *ordered = sta_materialized_create(sorting.described, columns, sta_query_context_rows_memory(context),
-                                       context->spill_folder, context->budget->account);
+    *ordered = sta_query_context_rows(context, sorting.described, columns);
     if (rc == 0)
         rc = record_all(&sorting, &spec, err);
     if (rc == 0)

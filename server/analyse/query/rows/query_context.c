@@ -7,9 +7,11 @@
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
-uint64_t sta_query_context_rows_memory(const struct sta_query_context *context)
+struct sta_materialized *sta_query_context_rows(const struct sta_query_context *context,
+                                                const struct sta_column_info *columns, size_t column_count)
 {
-    return context->budget->memory / 4;
+    return sta_materialized_create(columns, column_count, context->budget->memory / 4, context->spill_folder,
+                                   context->budget->account);
 }
 
 uint64_t sta_query_context_texts_memory(const struct sta_query_context *context)

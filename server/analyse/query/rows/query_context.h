@@ -18,9 +18,11 @@ struct sta_query_context {
     uint64_t sums_too_large;
 };
 
-/** Bytes that rows may take before they go to the disk: of those that a step makes, of the texts that its
- * expressions make, and of what it works with. */
-uint64_t sta_query_context_rows_memory(const struct sta_query_context *context);
+/** For the rows that a step makes. */
+struct sta_materialized *sta_query_context_rows(const struct sta_query_context *context,
+                                                const struct sta_column_info *columns, size_t column_count);
+/** Bytes of memory before it goes to the disk: of the texts that a step's expressions make, and of what the
+ * step works with. */
 uint64_t sta_query_context_texts_memory(const struct sta_query_context *context);
 uint64_t sta_query_context_step_memory(const struct sta_query_context *context);
 

@@ -87,7 +87,7 @@ static void rows_fini(struct rows *rows)
     free(rows->order);
 }
 
-static int append_lane(const struct rows *rows, struct sta_pipeline_state *state, struct sta_vector *vectors,
+static int append_rows(const struct rows *rows, struct sta_pipeline_state *state, struct sta_vector *vectors,
                        struct sta_materialized *materialized, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = rows->stage;
@@ -121,7 +121,7 @@ static int copy_rows(const struct rows *rows, const struct sta_pipeline *pipelin
         state->count = (uint32_t)STA_MIN((uint64_t)state->count, left);
         left -= state->count;
         if (rc == 0 && state->count > 0)
-            rc = append_lane(rows, state, vectors, materialized, err);
+            rc = append_rows(rows, state, vectors, materialized, err);
     }
     free(vectors);
     sta_pipeline_state_destroy(state);
@@ -194,9 +194,8 @@ static int put_fractions(struct running *running, const struct sta_plan_stage *s
     const struct sta_materialized *counted = running->materialized;
     uint32_t count_column = (uint32_t)stage->key_count, last = (uint32_t)stage->result_count - 1;
     struct sta_materialized_batch *batch = sta_materialized_batch_create(counted);
-    struct sta_materialized *materialized = sta_materialized_create(
-        stage->result, stage->result_count, sta_query_context_rows_memory(running->context),
-        running->context->spill_folder, running->context->budget->account);
+    struct sta_materialized *materialized =
+        sta_query_context_rows(running->context, stage->result, stage->result_count);
     struct sta_vector *vectors = sta_alloc_array(stage->result_count, sizeof *vectors);
     double *fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *fractions);
     int64_t sum = 0;
@@ -253,9 +252,7 @@ static int run_rows_of_events(struct running *running, const struct sta_pipeline
     int rc = sta_plain_init(&plain, pipeline, running->context, err);
     struct sta_query_step *step =
         sta_pipeline_step(pipeline, running->context, stage->order_count > 0 ? "sort rows" : "rows");
-    running->materialized = sta_materialized_create(
-        stage->result, stage->result_count, sta_query_context_rows_memory(running->context),
-        running->context->spill_folder, running->context->budget->account);
+    running->materialized = sta_query_context_rows(running->context, stage->result, stage->result_count);
     if (rc == 0)
         rc = read_plain(running, &plain, running->materialized, err);
     if (rc == 0)
@@ -276,8 +273,7 @@ static int run_rows(struct running *running, const struct sta_pipeline *pipeline
     rows_init(&rows, stage, comparing);
     struct sta_query_step *step = sta_pipeline_step(pipeline, running->context, "rows");
     struct sta_materialized *materialized =
-        sta_materialized_create(rows.columns, rows.count, sta_query_context_rows_memory(running->context),
-                                running->context->spill_folder, running->context->budget->account);
+        sta_query_context_rows(running->context, rows.columns, rows.count);
     int rc = copy_rows(&rows, pipeline, cuts ? stage->limit : UINT64_MAX, running->context->budget,
                        materialized, err);
     if (rc == 0)
