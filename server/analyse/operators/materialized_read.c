@@ -151,55 +151,31 @@ int sta_materialized_batch_get(void *context, uint32_t column, struct sta_vector
 
 /* ---- rows */
 
-/* A loop for each type: rows lie anywhere, and the time goes to finding them.  `piece` and `at` are where the
- * value of row i lies. */
-#define FOR_PLACES(...)                                                                                      \
-    for (size_t i = 0; i < count; i++) {                                                                     \
-        const struct sta_column_piece *piece = &column->pieces[numbers[i] / STA_VECTOR_ROWS];                \
-        const uint32_t at = numbers[i] % STA_VECTOR_ROWS;                                                    \
-        __VA_ARGS__                                                                                          \
+/* Rows lie anywhere, and the time goes to finding them: one look at each.  @width: bytes of a value, a
+ * constant where this is inlined. */
+static inline void fetch(const struct sta_materialized *materialized,
+                         const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
+                         const size_t width, char *values, uint8_t *missing)
+{
+    const bool codes = column->texts != NULL;
+    for (size_t i = 0; i < count; i++) {
+        const size_t batch = (size_t)numbers[i] / STA_VECTOR_ROWS;
+        const struct sta_column_piece *piece = &column->pieces[batch];
+        const uint32_t at = numbers[i] % STA_VECTOR_ROWS;
+        uint64_t value = 0;
+        bool none = piece->narrow.any_missing;
+        if (piece->plain) {
+            memcpy(&value, piece->bytes + at * width, width);
+            none = none && piece->bytes[rows_of(materialized, batch) * width + at] != 0;
+        } else {
+            const uint32_t held = sta_narrow_at(&piece->narrow, piece->bytes, at);
+            none = none && held == 0;
+            value = !none ? (uint64_t)piece->narrow.base + held : codes ? STA_NO_CODE : 0;
+        }
+        memcpy(values + i * width, &value, width);
+        if (!codes)
+            missing[i] = none;
     }
-
-static void fetch_integers(const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
-                           int64_t *values)
-{
-    FOR_PLACES(
-        if (piece->plain) { values[i] = ((const int64_t *)(const void *)piece->bytes)[at]; } else {
-            const uint32_t held = sta_narrow_at(&piece->narrow, piece->bytes, at);
-            values[i] = piece->narrow.any_missing && held == 0 ? 0 : (int64_t)(piece->narrow.base + held);
-        })
-}
-
-static void fetch_codes(const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
-                        uint32_t *codes)
-{
-    FOR_PLACES(
-        if (piece->plain) { codes[i] = ((const uint32_t *)(const void *)piece->bytes)[at]; } else {
-            const uint32_t held = sta_narrow_at(&piece->narrow, piece->bytes, at);
-            codes[i] =
-                piece->narrow.any_missing && held == 0 ? STA_NO_CODE : (uint32_t)piece->narrow.base + held;
-        })
-}
-
-/* @count values of @width bytes that are plain. */
-static void fetch_plain(const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
-                        void *values)
-{
-    if (column->width == sizeof(uint64_t))
-        FOR_PLACES(((uint64_t *)values)[i] = ((const uint64_t *)(const void *)piece->bytes)[at];)
-    else
-        FOR_PLACES(((uint8_t *)values)[i] = ((const uint8_t *)piece->bytes)[at];)
-}
-
-static void fetch_missing(const struct sta_materialized *materialized,
-                          const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
-                          uint8_t *missing)
-{
-    FOR_PLACES(
-        if (!piece->narrow.any_missing) { missing[i] = 0; } else if (piece->plain) {
-            const uint32_t rows = rows_of(materialized, (size_t)numbers[i] / STA_VECTOR_ROWS);
-            missing[i] = (uint8_t)piece->bytes[rows * column->width + at];
-        } else { missing[i] = sta_narrow_at(&piece->narrow, piece->bytes, at) == 0; })
 }
 
 void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_t number,
@@ -207,12 +183,10 @@ void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_
 {
     const struct sta_materialized_column *column = &materialized->columns[number];
     STA_ASSERT(materialized->spill == NULL);
-    if (column->texts != NULL)
-        fetch_codes(column, numbers, count, values);
-    else if (column->info.type == STA_TYPE_INT)
-        fetch_integers(column, numbers, count, values);
+    if (column->width == sizeof(uint64_t))
+        fetch(materialized, column, numbers, count, sizeof(uint64_t), values, missing);
+    else if (column->width == sizeof(uint32_t))
+        fetch(materialized, column, numbers, count, sizeof(uint32_t), values, missing);
     else
-        fetch_plain(column, numbers, count, values);
-    if (column->texts == NULL)
-        fetch_missing(materialized, column, numbers, count, missing);
+        fetch(materialized, column, numbers, count, sizeof(uint8_t), values, missing);
 }
