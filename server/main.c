@@ -368,10 +368,14 @@ static void run_loop(struct daemon *daemon)
     uv_thread_join(&daemon->stopper);
 }
 
+/* Who is told to end while it ends is not killed by that: libuv leaves the default action. */
 static void close_loop(struct daemon *daemon)
 {
-    for (size_t i = 0; i < STA_COUNT_OF(daemon->signals); i++)
+    for (size_t i = 0; i < STA_COUNT_OF(daemon->signals); i++) {
+        const int number = daemon->signals[i].signum;
         uv_close((uv_handle_t *)&daemon->signals[i], NULL);
+        signal(number, SIG_IGN);
+    }
     uv_close((uv_handle_t *)&daemon->stopped, NULL);
     uv_close((uv_handle_t *)&daemon->stop_wanted, NULL);
     uv_close((uv_handle_t *)&daemon->rest, NULL);

@@ -269,8 +269,11 @@ static void end_waiting(struct sta_waiting *waiting)
 {
     if (waiting == NULL)
         return;
-    for (size_t i = 0; i < STA_COUNT_OF(waiting->signals); i++)
+    for (size_t i = 0; i < STA_COUNT_OF(waiting->signals); i++) {
+        const int number = waiting->signals[i].signum;
         uv_close((uv_handle_t *)&waiting->signals[i], NULL);
+        signal(number, SIG_IGN); /* libuv leaves the default action, which kills what is about to end */
+    }
     uv_close((uv_handle_t *)&waiting->stopped, NULL);
     uv_run(&waiting->loop, UV_RUN_DEFAULT);
     uv_loop_close(&waiting->loop);
