@@ -60,5 +60,5 @@ void sta_settings_resolve(struct sta_settings *settings)
     if (settings->spill[0] == '\0')
         set_text(&settings->spill, sta_strdup(settings->store));
     if (settings->query_memory == 0)
-        settings->query_memory = settings->memory / 4;
+        settings->query_memory = settings->memory / 3;
 }

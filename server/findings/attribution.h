@@ -52,14 +52,22 @@ struct sta_charged {
 /* A row: its keys (STA_NO_NUMBER: missing, or not asked), and ticks by list. */
 struct sta_charged_row {
     int64_t keys[4]; /* place of the unit in results.units, epoch, step, bin */
-    int64_t *time;   /* by list */
+    size_t first;    /* of its times */
 };
 struct sta_charged_rows {
     struct sta_charged_row *items; /* by keys */
     size_t count, capacity;
+    int64_t *times; /* by row, then list */
+    size_t time_capacity;
     uint32_t lists;
     struct sta_account *account;
 };
+/** Ticks of a row, by list. */
+static inline int64_t *sta_charged_times(const struct sta_charged_rows *rows,
+                                         const struct sta_charged_row *row)
+{
+    return rows->times + row->first;
+}
 void sta_charged_rows_fini(struct sta_charged_rows *rows);
 
 /** Reads the request that asks the overlap.  @own: the request's sets, when no chain is asked; else NULL.

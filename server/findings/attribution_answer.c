@@ -135,11 +135,11 @@ static int put_rows(const struct sta_run *run, const struct sta_attribution *ask
     for (uint32_t l = 0; l < charged->list_count; l++)
         sta_add_seconds(table, name_of(asked, l));
     for (size_t i = 0; i < rows->count; i++) {
+        const int64_t *times = sta_charged_times(rows, &rows->items[i]);
         __int128 target = 0;
         for (uint32_t l = 0; l < charged->list_count; l++) {
-            target += rows->items[i].time[l];
-            sta_table_set_number(&table->columns[first + 1 + l], i,
-                                 sta_run_seconds(run, rows->items[i].time[l]));
+            target += times[l];
+            sta_table_set_number(&table->columns[first + 1 + l], i, sta_run_seconds(run, times[l]));
         }
         sta_table_set_number(&table->columns[first], i, sta_run_seconds(run, target));
     }

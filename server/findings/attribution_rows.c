@@ -72,10 +72,15 @@ static int add_row(struct sta_charged_rows *rows, const int64_t keys[KEYS], stru
     int rc = STA_ACCOUNT_GROW(rows->account, rows->items, rows->capacity, rows->count + 1, WHAT, err);
     if (rc != STA_OK)
         return rc;
+    const size_t first = rows->count * rows->lists;
+    rc = STA_ACCOUNT_GROW(rows->account, rows->times, rows->time_capacity, first + rows->lists, WHAT, err);
+    if (rc != STA_OK)
+        return rc;
     struct sta_charged_row *row = &rows->items[rows->count++];
     memcpy(row->keys, keys, sizeof row->keys);
-    row->time = sta_account_calloc(rows->account, rows->lists, sizeof *row->time, WHAT, err);
-    return row->time == NULL ? err->status : STA_OK;
+    row->first = first;
+    memset(rows->times + first, 0, rows->lists * sizeof *rows->times);
+    return STA_OK;
 }
 
 static int find_row(const struct sta_row_adding *adding, struct worker *worker, const int64_t keys[KEYS],
@@ -102,7 +107,7 @@ static int add(const struct sta_row_adding *adding, struct worker *worker, const
     if (worker->recent == NULL || memcmp(worker->recent->keys, keys, KEYS * sizeof *keys) != 0)
         rc = find_row(adding, worker, keys, err);
     if (rc == STA_OK)
-        worker->recent->time[list] += time;
+        sta_charged_times(&worker->rows, worker->recent)[list] += time;
     return rc;
 }
 
@@ -220,8 +225,9 @@ static int merge(const struct sta_row_adding *adding, struct sta_error *err)
     for (unsigned w = 1; w < adding->worker_count; w++)
         for (size_t i = 0; i < adding->workers[w].rows.count && rc == STA_OK; i++) {
             const struct sta_charged_row *row = &adding->workers[w].rows.items[i];
+            const int64_t *times = sta_charged_times(&adding->workers[w].rows, row);
             for (uint32_t l = 0; l < all->rows.lists && rc == STA_OK; l++)
-                rc = add(adding, all, row->keys, l, row->time[l], err);
+                rc = add(adding, all, row->keys, l, times[l], err);
             if (rc == STA_OK)
                 rc = sta_budget_check_step(adding->budget, i, err);
         }
@@ -259,8 +265,7 @@ int sta_row_adding_finish(struct sta_row_adding *adding, const struct sta_overla
 
 void sta_charged_rows_fini(struct sta_charged_rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++)
-        sta_account_free(rows->account, rows->items[i].time);
+    sta_account_free(rows->account, rows->times);
     sta_account_free(rows->account, rows->items);
     *rows = (struct sta_charged_rows){0};
 }

@@ -74,7 +74,7 @@ static void add_rank(const struct sta_evaluation *evaluation, uint32_t number, u
             if (rows->items[i].keys[1] != rank->steps[s].epoch || step == STA_NO_NUMBER)
                 continue;
             for (uint32_t l = 0; l < rows->lists; l++)
-                found->stall[step - 1] += rows->items[i].time[l];
+                found->stall[step - 1] += sta_charged_times(rows, &rows->items[i])[l];
         }
         found->epochs++;
         found->excess += excess_of(found->stall, count, found->scratch);

@@ -107,7 +107,7 @@ static int values_of_stall(const struct sta_phases *phases, const struct sta_cha
         values->units[m] = charged->results.units[row->keys[0]];
         double *numbers = &values->numbers[m * values->slots], time = 0;
         for (uint32_t l = 0; l < stall->lists; l++)
-            time += (double)row->time[l];
+            time += (double)sta_charged_times(stall, row)[l];
         numbers[0] = isnan(numbers[0]) ? time : numbers[0] + time;
         for (size_t s = 0; row->keys[1] != STA_NO_NUMBER && s < phases->number_count; s++)
             if (phases->numbers[s] == row->keys[1])

@@ -122,13 +122,14 @@ static void expect_rows(const struct sta_charged_rows *rows, const struct sta_ch
     __int128 sums[STA_CHARGE_LISTS] = {0};
     cr_assert_eq(rows->count, of_causes->count, "%zu rows, not %zu", rows->count, of_causes->count);
     for (size_t i = 0; i < rows->count; i++) {
+        const int64_t *times = sta_charged_times(of_causes, &of_causes->items[i]);
         int64_t target = 0;
         cr_assert_arr_eq(rows->items[i].keys, of_causes->items[i].keys, sizeof rows->items[i].keys);
         for (uint32_t l = 0; l < of_causes->lists; l++) {
-            target += of_causes->items[i].time[l];
-            sums[l] += of_causes->items[i].time[l];
+            target += times[l];
+            sums[l] += times[l];
         }
-        cr_assert_eq(rows->items[i].time[0], target);
+        cr_assert_eq(sta_charged_times(rows, &rows->items[i])[0], target);
     }
     for (uint32_t l = 0; l < charged->list_count; l++)
         cr_assert(sums[l] == charged->time[l], "list %u", l);
