@@ -73,7 +73,8 @@ static int append(void *self, unsigned worker, const struct sta_slice *slice, st
     size_t count;
     const struct seen *records = sta_slice_records(slice, &count);
     cr_assert_leq(order->count + count, EVENTS);
-    memcpy(order->items + order->count, records, count * sizeof *records);
+    if (count > 0)
+        memcpy(order->items + order->count, records, count * sizeof *records);
     order->count += count;
     return 0;
 }
