@@ -246,7 +246,8 @@ static int visit_ordered(void *context, unsigned worker, size_t number, const vo
  * groups cover the same time that their records would take too much, each is visited part by part, which
  * costs a visit for each. */
 
-#define LEAST_PART 256  /* rows */
+#define LEAST_PART 256 /* rows */
+#define MOST_CUTS (STA_ROW_GROUP_ROWS / LEAST_PART)
 #define WAITING_SHARE 4 /* of the memory of the query: one in so many */
 static const char PARTS[] = "the row groups of a pass";
 
@@ -297,8 +298,7 @@ static int choose_cuts(const struct run *run, const struct sta_budget *budget, s
     int rc = count_open_rows(run, budget, &rows, err);
     const double bytes = rc == 0 ? (double)rows * (double)record : 0;
     const double most = (double)budget->memory / WAITING_SHARE;
-    *cuts =
-        bytes > most && most >= 1 ? (size_t)STA_MIN(bytes / most + 1, STA_ROW_GROUP_ROWS / LEAST_PART) : 1;
+    *cuts = bytes > most && most >= 1 ? STA_MIN((size_t)(bytes / most) + 1, MOST_CUTS) : 1;
     return rc;
 }
 
