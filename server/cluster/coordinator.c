@@ -205,8 +205,8 @@ static struct sta_message *next_message(struct sta_coordinator *coordinator)
     return message;
 }
 
-/* When the job is cancelled, or one has failed, all are told once. */
-static void tell_end(struct sta_coordinator *coordinator)
+/* Once the job is cancelled, or a rank has failed, sends that to all, once. */
+static void send_end(struct sta_coordinator *coordinator)
 {
     const struct sta_buffer nothing = {0};
     if (coordinator->stop_sent || !atomic_load(&coordinator->reading->request->progress->cancel))
@@ -224,7 +224,7 @@ static void coordinator_main(void *argument)
         struct sta_message *message = next_message(coordinator);
         if (message != NULL)
             answer(coordinator, message);
-        tell_end(coordinator);
+        send_end(coordinator);
     }
 }
 

@@ -60,6 +60,7 @@ uint32_t sta_classes_metric_bit(const struct sta_classes *classes, size_t layer,
 /** From now on the classes of whole row groups are kept, as far as there is memory, for the next pass over
  * them. */
 void sta_classes_keep(struct sta_classes *classes);
+/** Whether sta_classes_keep was called and got its memory. */
 bool sta_classes_are_kept(const struct sta_classes *classes);
 /** Those of a row group.  Return: false when they are not kept.  Context: any thread. */
 bool sta_classes_kept(const struct sta_classes *classes, const struct sta_row_group *row_group,

@@ -1,9 +1,10 @@
 /* scan.h - one parallel pass over the rows of a snapshot, for many accumulators at once (private to analyse).
  *
- * Each row group that may matter is visited once, by some worker, which narrows its rows to the window and
- * the filter, classifies them, and shows them to every accumulator.  Accumulators keep one state per worker
- * and merge them after the pass; whatever they add must be associative and commutative, so that answers do
- * not depend on who saw which row group. */
+ * Each row group that may matter is visited by some worker, which narrows its rows to the window and the
+ * filter, classifies them, and shows them to every accumulator.  It is visited once; but where rows are
+ * wanted in order of time and memory is short, in parts that follow one another in time, so that each row is
+ * still shown once.  Accumulators keep one state per worker and merge them after the pass; whatever they add
+ * must be associative and commutative, so that answers do not depend on who saw which rows. */
 #ifndef STA_ANALYSE_SOURCES_SCAN_H
 #define STA_ANALYSE_SOURCES_SCAN_H
 
