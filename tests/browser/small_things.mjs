@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Daemon, given } from './daemon.mjs';
-import { expressionIn, idle, parametersOf, settled } from './harness.mjs';
+import { expressionIn, idle, offered, parametersOf, settled } from './harness.mjs';
 
 const at = (daemon, place) => `${daemon.base}/?${new URLSearchParams(place)}`;
 const card = (page, name) => page.locator(`section.card[aria-label="${name}"]`);
@@ -279,7 +279,7 @@ async function filterIsABox(page, daemon) {
     const editor = page.locator('.control-bar .cm-editor');
     await editor.waitFor();
     await page.keyboard.type('func_na');
-    await page.locator('.cm-tooltip-autocomplete').waitFor();
+    await offered(page, /^func_name/);
     await page.keyboard.press('Tab');
     assert.equal(await expressionIn(editor.locator('.cm-content')), 'func_name', 'Tab takes the first completion');
     await page.keyboard.press('Escape');
