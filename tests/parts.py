@@ -278,6 +278,7 @@ def main():
     for skip in [skip for count in counts for skip in count.skips]:
         print(f"skipped {skip}")
     for name, count in zip(arguments.only, counts):
+        print("".join(f"flaky {name}: {failure}\n" for failure in count.flaky), end="")
         print("".join(f"FAILED {name}: {failure}\n" for failure in count.failures), end="")  # again, where it is not overlooked
     print(total)
     return 1 if total.failed or not total.passed else 0

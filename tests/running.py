@@ -16,6 +16,7 @@ SANITIZERS = {
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 SKIPPED = re.compile(r"^skipped (.+)$", re.M)
 FAILED = re.compile(r"^\s*FAILED (.+)$", re.M)
+FLAKY = re.compile(r"^flaky (.+)$", re.M)  # passed, but not the first time
 TAIL = 20000  # characters of a failed command's output that are shown
 
 # What a skipped test may lack on a machine where all of deploy/packages is installed: `skipped NAME: needs ONE OF THESE: ...`.
@@ -49,10 +50,11 @@ class Count:
     def __init__(self, live=True):
         self.passed = self.failed = self.skipped = 0
         self.processor, self.start = 0, time.monotonic()
-        self.skips, self.failures, self.live, self.text = [], [], live, []
+        self.skips, self.failures, self.flaky, self.live, self.text = [], [], [], live, []
 
     def say(self, text):
         self.failures += FAILED.findall(text)
+        self.flaky += FLAKY.findall(text)
         if self.live:
             print(text, flush=True)
         else:

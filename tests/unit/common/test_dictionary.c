@@ -308,8 +308,8 @@ Test(dictionary, a_large_one_has_each_text_once_and_counts_its_memory)
     sta_account_fini(&account);
 }
 
-/* Several threads may meet a refusal and still keep all: a text that one of them could not keep is kept by the
- * next who has it, in memory that another had just made ready. */
+/* Several threads may meet a refusal and still keep all: a text that one of them could not keep is kept by
+ * the next who has it, in memory that another had just made ready. */
 static void intern_within(struct sta_account *account, unsigned threads)
 {
     struct sta_error err = STA_ERROR_INIT;
