@@ -357,9 +357,11 @@ const struct sta_chunk *sta_snapshot_chunks(const struct sta_snapshot *snapshot,
 const uint32_t *const *sta_snapshot_chunk_ranks(const struct sta_snapshot *snapshot, size_t *count,
                                                 struct sta_error *err);
 
-/** The parents of processes, by index of the entities, once somebody has found them; NULL: nobody yet. */
+/** The parents of processes, by index of the entities, once this build of the program has found them in this
+ * version, be it in another run; NULL: it has not. */
 const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot);
-/** Keeps them as long as the snapshot lives.  @parents: taken over, charged to the snapshot's account.
+/** Keeps them with the version.  @parents: each a process, or UINT32_MAX; taken over, charged to the
+ * snapshot's account.
  * Return: those that stay, which are of who came first. */
 const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents);
 

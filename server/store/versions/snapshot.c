@@ -219,23 +219,6 @@ void sta_snapshot_destroy(struct sta_snapshot *snapshot)
     free(snapshot);
 }
 
-/* ---- what is found in it */
-
-const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot)
-{
-    return atomic_load(&snapshot->parents);
-}
-
-const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents)
-{
-    struct sta_snapshot *own = (struct sta_snapshot *)snapshot; /* constant, but for what it remembers */
-    uint32_t *first = NULL;
-    if (atomic_compare_exchange_strong(&own->parents, &first, parents))
-        return parents;
-    sta_account_free(&own->account, parents);
-    return first;
-}
-
 /* ---- sharing */
 
 /* The open snapshot of the newest version, with one more reference; NULL: none is open. */

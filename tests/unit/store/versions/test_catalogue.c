@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
+#include "common/account.h"
+#include "common/build_id.h"
 #include "common/files.h"
 #include "common/memory.h"
 #include "../sample.h"
@@ -388,6 +390,64 @@ Test(catalogue, a_trace_that_is_written_is_not_removed)
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
     sample_check(&sample, snapshot, NULL);
     sta_snapshot_release(snapshot);
+    scratch_close(&scratch);
+    sample_fini(&sample);
+}
+
+/* Parents that are no process, too few, too many. */
+static void expect_none_of(struct scratch_store *scratch, const char *kept, const void *bytes, size_t size)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_snapshot *snapshot = scratch_snapshot(scratch);
+    const uint64_t version = sta_snapshot_info(snapshot)->version;
+    sta_snapshot_release(snapshot);
+    cr_assert_eq(sta_store_put_kept(scratch->store, scratch->trace, version, kept, bytes, size, &err), STA_OK,
+                 "%s", err.text);
+    scratch_reopen(scratch);
+    snapshot = scratch_snapshot(scratch);
+    cr_assert_null(sta_snapshot_parents(snapshot), "%zu bytes", size);
+    sta_snapshot_release(snapshot);
+}
+
+Test(catalogue, parents_of_processes_are_kept_with_a_version)
+{
+    struct scratch_store scratch;
+    struct sample sample;
+    struct sta_error err = STA_ERROR_INIT;
+    char name[80];
+    scratch_open(&scratch);
+    sample_init(&sample, &(struct sample_shape){.seed = 5, .rows = 500, .sources = 1, .chunk_rows = 50});
+    scratch_publish(&scratch, &sample, 1, 64 << 20);
+    struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
+    const uint32_t count = sta_snapshot_entities(snapshot)->process_count;
+    uint32_t *parents = malloc(count * sizeof *parents);
+    uint32_t *found =
+        sta_account_alloc(sta_snapshot_account(snapshot), count, sizeof *found, "the parents", &err);
+    unsigned char *bytes = calloc(count + 1, 1);
+    cr_assert(count > 1 && count < 127);
+    for (uint32_t p = 0; p < count; p++)
+        parents[p] = found[p] = p > 0 ? p - 1 : UINT32_MAX;
+    cr_assert_null(sta_snapshot_parents(snapshot));
+    cr_assert_eq(sta_snapshot_keep_parents(snapshot, found), found);
+    sta_snapshot_release(snapshot);
+    scratch_reopen(&scratch);
+    snapshot = scratch_snapshot(&scratch);
+    const uint32_t *kept = sta_snapshot_parents(snapshot);
+    cr_assert(kept != NULL && memcmp(kept, parents, count * sizeof *parents) == 0);
+    cr_assert_eq(sta_snapshot_parents(snapshot), kept);
+    sta_snapshot_release(snapshot);
+
+    snprintf(name, sizeof name, "parents-%s", sta_build_id());
+    expect_none_of(&scratch, name, bytes, count - 1);
+    expect_none_of(&scratch, name, bytes, count + 1);
+    bytes[1] = (unsigned char)(count + 1);
+    expect_none_of(&scratch, name, bytes, count);
+    scratch_publish(&scratch, &sample, 1, 64 << 20);
+    snapshot = scratch_snapshot(&scratch);
+    cr_assert_null(sta_snapshot_parents(snapshot), "a new version has other events");
+    sta_snapshot_release(snapshot);
+    free(parents);
+    free(bytes);
     scratch_close(&scratch);
     sample_fini(&sample);
 }
