@@ -38,7 +38,7 @@ def generate(folder, **options):
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
-def wait_until(condition, timeout=60, what="it"):
+def wait_until(condition, timeout=300, what="it"):
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > deadline:
@@ -158,7 +158,7 @@ class Daemon:
         self.process.stdout.close()
         self.process = None
 
-    def stop(self, timeout=60):
+    def stop(self, timeout=300):
         """asks it to stop; gives its exit status"""
         if self.process is None:
             return 0

@@ -160,10 +160,10 @@ class Server(Daemon):
         assert value["status"] == status and value["title"] and value["detail"] and value["type"], value
         return value
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=120):
         return socket.create_connection(self.address, timeout=timeout)
 
-    def raw(self, request, timeout=30):
+    def raw(self, request, timeout=120):
         """sends bytes, reads until the server closes: (status or 0, all bytes)"""
         with self.connect(timeout) as s:
             s.sendall(request)
@@ -177,7 +177,7 @@ class Server(Daemon):
     def log(self):
         return self.log_path.read_text(errors="replace")
 
-    def stop(self, timeout=60):
+    def stop(self, timeout=300):
         status = super().stop(timeout)
         found = SANITIZERS.search(self.log()) if self.log_path.exists() else None
         assert not found, f"the log has {found[0]}: {self.log()[found.start():found.start() + 3000]}"

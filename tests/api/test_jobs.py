@@ -5,7 +5,7 @@ import json
 from harness import generate, small_trace, wait_until, write_large, write_trace
 
 
-def events_of(server, job, limit=60):
+def events_of(server, job, limit=300):
     """the events of a job's stream until it ends: [(name, value)]"""
     connection = http.client.HTTPConnection(*server.address, timeout=limit)
     connection.request("GET", f"/api/v1/jobs/{job}/events", headers={"Accept": "text/event-stream"})

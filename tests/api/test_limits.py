@@ -18,7 +18,7 @@ def test_a_large_body_is_413(scene):
     chunked = b"POST /api/v1/traces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"x" * 4096 + b"\r\n"
     assert server.raw(chunked + b"1000\r\n" + b"x" * 4096 + b"\r\n0\r\n\r\n")[0] == 413
     expecting = b"POST /api/v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999\r\nExpect: 100-continue\r\n\r\n"
-    assert server.raw(expecting, timeout=5)[0] == 413
+    assert server.raw(expecting)[0] == 413
     assert server.problem("/api/v1/traces", 400, "POST", b"x" * 4000)
 
 
@@ -87,7 +87,7 @@ def test_connections_per_client_past_the_limit_are_429(scene):
     for s in held:
         s.sendall(GET + b"\r\n")
         assert s.recv(10).startswith(b"HTTP/1.1 2")
-    status, answer = server.raw(GET + b"\r\n", timeout=5)
+    status, answer = server.raw(GET + b"\r\n")
     assert status == 429 and b"Retry-After: " in answer and b"application/problem+json" in answer and b"connections_per_client" in answer
     for s in held:
         s.sendall(GET + b"\r\n")
@@ -102,7 +102,7 @@ def test_connections_past_the_limit_are_503(scene):
     for s in held:
         s.sendall(GET + b"\r\n")
         s.recv(10)
-    status, answer = server.raw(GET + b"\r\n", timeout=5)
+    status, answer = server.raw(GET + b"\r\n")
     assert status == 503 and b"Retry-After: " in answer and b"connections" in answer
     for s in held:
         s.close()
@@ -163,7 +163,7 @@ def test_clients_that_leave_are_no_burden(scene):
         with server.connect() as s:
             s.sendall(f"GET {server.path}/summary?filter=args.ret+%3E+{i}.5 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             time.sleep(0.005)
-    wait_until(lambda: metric(server, "strata_questions_running") + metric(server, "strata_questions_waiting") == 0, timeout=10, what="quiet")
+    wait_until(lambda: metric(server, "strata_questions_running") + metric(server, "strata_questions_waiting") == 0, what="quiet")
     assert server.ask(server.path + "/summary?filter=args.ret+%3E+3.25")[0] == 200
 
 

@@ -23,11 +23,11 @@ def follow(server, path, **more):
     return f"/api/v1/traces/{trace['id']}"
 
 
-def wait_events(server, path, events, timeout=60):
+def wait_events(server, path, events, timeout=300):
     wait_until(lambda: server.get(path)["events"] == events, timeout, f"{events} events (there are {server.get(path)['events']})")
 
 
-def wait_settled(server, path, timeout=60):
+def wait_settled(server, path, timeout=300):
     """until it is not live, and no job is left"""
     def settled():
         trace = server.get(path)

@@ -245,7 +245,7 @@ def test_what_cannot_be_looked_at_never_vanishes(scene):
         victim.chmod(mode)
         assert refresh(server, trace)["events"] == SMALL_EVENTS + 1
     (root / "a/closed").chmod(0o755)
-    wait_until(lambda: server.get(f"/api/v1/traces/{trace['id']}")["state"] == "stale", timeout=90, what="stale")
+    wait_until(lambda: server.get(f"/api/v1/traces/{trace['id']}")["state"] == "stale", what="stale")
     after = refresh(server, trace)
     assert (after["events"], after["problems"], after["state"]) == (SMALL_EVENTS + 2, 0, "ready")
 

@@ -101,7 +101,7 @@ async function runTest(browser, daemon, { name, body, expected }) {
     readsWait(page);
     const complaints = [];
     /* for what never comes: how fast a machine is decides nothing */
-    page.setDefaultTimeout(Number(process.env.STRATA_PATIENCE_MS ?? 60000));
+    page.setDefaultTimeout(Number(process.env.STRATA_PATIENCE_MS ?? 120000));
     page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });

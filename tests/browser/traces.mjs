@@ -119,7 +119,7 @@ async function ingestShowsItsProgress(page, daemon) {
     await page.goto(`${daemon.base}/?add=${encodeURIComponent(daemon.folder)}`);
     await page.locator('dialog .folder-list li', { hasText: 'large' }).getByRole('button', { name: 'Add' }).click();
     await row(page, 'large').locator('.badge.ingesting').waitFor();
-    await row(page, 'large').locator('.badge.ready').waitFor({ timeout: 120000 });
+    await row(page, 'large').locator('.badge.ready').waitFor();
     const said = await page.evaluate(() => window.progress);
     assert.ok(
         said.some((words) => /\d\u202f%.*of.*iB.*events.*events\/s/.test(words)),

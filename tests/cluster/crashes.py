@@ -107,7 +107,7 @@ def kept(checks, place, unit, expected):
         place.refresh(daemon)
         place.wait_for_a_unit()
         daemon.signal(0, signal.SIGKILL)
-        checks.check(daemon.ended(30) not in (None, 0), "the job ends when rank 0 is killed")
+        checks.check(daemon.ended() not in (None, 0), "the job ends when rank 0 is killed")
         if what == "changed":
             place.change_all()
         if what == "torn":
@@ -144,7 +144,7 @@ def units_of_an_ended_daemon_are_kept(checks, scene):
     wait_until(lambda: '"Stopping"' in daemon.log_path.read_text(), what="that the daemon stops")
     time.sleep(0.5)
     os.kill(slow, signal.SIGCONT)
-    checks.equal(daemon.ended(30), 0, "the job ends in order")
+    checks.equal(daemon.ended(), 0, "the job ends in order")
     log = len(daemon.log_path.read_text())
     with place.single() as daemon:
         checks.check(place.finish(daemon) == place.fresh(), "answers after an ended ingest was gone on with")
@@ -167,7 +167,7 @@ def moment(checks, place, span, what):
     time.sleep(place.random.uniform(0, span))
     rank = place.random.choice((0, 2))
     daemon.signal(rank, signal.SIGKILL)
-    checks.check(daemon.ended(30) not in (None, 0), f"{what}: the job ends when rank {rank} is killed")
+    checks.check(daemon.ended() not in (None, 0), f"{what}: the job ends when rank {rank} is killed")
     if place.random.random() < 0.3:
         tear(place)
     before = place.fresh()

@@ -91,7 +91,7 @@ class Ranks(Daemon):
     def signal(self, rank, number):
         os.kill(self.pid_of(rank), number)
 
-    def ended(self, timeout):
+    def ended(self, timeout=300):
         """its status once all ranks are gone by themselves; None: they are not"""
         try:
             status = self.process.wait(timeout)
@@ -109,7 +109,7 @@ class Ranks(Daemon):
         """all of them, as the machine would"""
         for rank in range(self.ranks):
             self.signal(rank, 9)
-        self.ended(30)
+        self.ended()
 
 
 class SlurmStep(Ranks):
@@ -120,7 +120,7 @@ class SlurmStep(Ranks):
         step = ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "-N", "2", "-n", str(self.ranks), self.program()]
         return ["env", f"ASAN_OPTIONS={NO_LEAKS}", *start, *step, *Daemon.command(self)[1:]]
 
-    def stop(self, timeout=60):
+    def stop(self, timeout=300):
         os.kill(int((self.store / "lock").read_text()), 15)  # rank 0 ends the job in order
         return self.ended(timeout)
 
