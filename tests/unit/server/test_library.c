@@ -180,7 +180,7 @@ static void live(void *context, unsigned thread)
     }
 }
 
-Test(library, many_lives_at_once, .timeout = 200)
+Test(library, many_lives_at_once, .timeout = 800)
 {
     struct scene scene;
     char ids[PATHS][STA_TRACE_ID_SIZE];
@@ -207,7 +207,7 @@ static void register_first(void *context, unsigned thread)
     register_path(scene, scene->paths[0]);
 }
 
-Test(library, registrations_that_come_at_once_make_one_trace_and_one_job, .timeout = 200)
+Test(library, registrations_that_come_at_once_make_one_trace_and_one_job, .timeout = 800)
 {
     struct scene scene;
     char ids[PATHS][STA_TRACE_ID_SIZE];

@@ -346,7 +346,7 @@ static int asked_within(const struct sta_table_query *query, size_t limit, struc
     return rc;
 }
 
-Test(exact, memory_that_is_refused_at_any_place_is_a_limit_and_contributions_nothing, .timeout = 120)
+Test(exact, memory_that_is_refused_at_any_place_is_a_limit_and_contributions_nothing, .timeout = 480)
 {
     struct sta_presets *presets = scene_presets();
     struct scene *scene = sta_alloc(sizeof *scene);

@@ -101,7 +101,7 @@ static void check_same(const char *request, const char *want, const char *got)
     cr_assert(want[at] == got[at], "%s\nwanted %.*s\n   got %.*s", request, 60, want + line, 60, got + line);
 }
 
-Test(query_large, same_bytes, .timeout = 400)
+Test(query_large, same_bytes, .timeout = 1600)
 {
     static const struct {
         unsigned workers;
@@ -125,7 +125,7 @@ Test(query_large, same_bytes, .timeout = 400)
     fixture_fini(&fixture);
 }
 
-Test(query_large, pages_are_the_whole, .timeout = 120)
+Test(query_large, pages_are_the_whole, .timeout = 480)
 {
     static const char *const paged[] = {
         "{\"columns\": [\"ts\", \"pid\", \"dur\"], \"filter\": \"dur % 7 == 0\"}",

@@ -56,7 +56,7 @@ static bool shrink(void *context, size_t bytes, bool yields)
     return false;
 }
 
-Test(timelines, one_that_waits_can_make_them_give_way, .timeout = 60)
+Test(timelines, one_that_waits_can_make_them_give_way, .timeout = 240)
 {
     static struct scene scene;
     const struct sta_budget budget = {.workers = 1};

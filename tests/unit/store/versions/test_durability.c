@@ -114,7 +114,7 @@ static int run_child(const struct scratch_store *scratch, const struct sample *s
     return WEXITSTATUS(status);
 }
 
-Test(durability, a_crash_at_any_call_leaves_the_old_or_the_new_version, .timeout = 120)
+Test(durability, a_crash_at_any_call_leaves_the_old_or_the_new_version, .timeout = 480)
 {
     struct sample sample;
     int ended = 77;
@@ -178,7 +178,7 @@ Test(durability, what_a_crash_left_is_counted)
 
 /* ---- a full disk */
 
-Test(durability, a_full_disk_names_the_file_and_leaves_nothing, .timeout = 120)
+Test(durability, a_full_disk_names_the_file_and_leaves_nothing, .timeout = 480)
 {
     struct scratch_store scratch;
     struct sample sample;

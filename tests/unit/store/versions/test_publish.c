@@ -241,7 +241,7 @@ static bool fail_at(long calls, int errno_value, bool lasting, const struct samp
     return one_failed;
 }
 
-Test(publish, a_failure_at_any_call_leaves_the_old_or_the_new_version, .timeout = 200)
+Test(publish, a_failure_at_any_call_leaves_the_old_or_the_new_version, .timeout = 800)
 {
     static const int errnos[] = {EIO, ENOSPC, EMFILE};
     struct sample sample;

@@ -44,7 +44,7 @@ static void look(void *context, unsigned thread)
     }
 }
 
-Test(threads, workers_write_and_readers_read_at_once, .timeout = 200)
+Test(threads, workers_write_and_readers_read_at_once, .timeout = 800)
 {
     struct scratch_store scratch;
     struct sample sample;
@@ -150,7 +150,7 @@ static void live(void *context, unsigned thread)
     }
 }
 
-Test(threads, a_trace_is_removed_while_it_is_changed_written_and_asked, .timeout = 200)
+Test(threads, a_trace_is_removed_while_it_is_changed_written_and_asked, .timeout = 800)
 {
     struct scratch_store scratch;
     scratch_open(&scratch);
