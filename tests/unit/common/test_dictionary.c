@@ -315,7 +315,7 @@ static void intern_within(struct sta_account *account, unsigned threads)
     struct sta_error err = STA_ERROR_INIT;
     sta_dictionary_destroy(intern_large_in(account, threads));
     const size_t most = account->peak;
-    for (size_t limit = most / 4; limit < most; limit += most / 16) {
+    for (size_t limit = most / 4; limit < most; limit += most / 8) {
         account->limit = limit;
         struct sta_dictionary *dictionary = intern_large_in(account, threads);
         const bool all = sta_dictionary_count(dictionary) == LARGE + GROUP / 2;
