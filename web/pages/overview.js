@@ -26,6 +26,17 @@ import { go } from '../state.js';
 
 export const title = 'Overview';
 
+/* Whether figures have been seen since the page was loaded: the first are painted before what takes more scripts. */
+let seen = false;
+
+/** Waits until what was drawn is seen; of a window in the background nothing is. */
+function painted() {
+    return new Promise((resolve) => {
+        requestAnimationFrame(() => setTimeout(resolve));
+        setTimeout(resolve, 200);
+    });
+}
+
 /**
  * @param {HTMLElement} host
  * @param {Object} place
@@ -63,7 +74,8 @@ function summaryPicture(trace, bar) {
     ];
     const summing = asking(whole);
     let known = /** @type {any} */ (null); /* what the cards beside the summary are drawn with, once it is here */
-    let named = false;
+    let named = false,
+        updates = 0;
     showLedger();
 
     async function showLedger() {
@@ -76,6 +88,7 @@ function summaryPicture(trace, bar) {
 
     function update(place, granularity) {
         const parameters = parametersOf(place);
+        updates++;
         const anew = summing.ask({
             request: parameters,
             what: `Summing up ${grouped(trace.events)} events by layer`,
@@ -144,20 +157,29 @@ function summaryPicture(trace, bar) {
         return { summary, io: io?.layers[0], preset, part, tasks, job: job ?? summary };
     }
 
-    function draw({ summary, io, preset, part, tasks, job }, place, parameters, granularity) {
-        const compatible = isCompatible(place),
-            span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
+    async function draw(answer, place, parameters, granularity) {
+        const { summary, preset, job } = answer;
         const tree = layerTree(summary.layers, preset);
         const present = new Set(summary.layers.filter(isPresent).map((layer) => layer.name));
+        const computing = job.layers.find(({ name }) => name === preset.overlap_with);
+        const turn = updates;
+        if (where.element.parentElement !== whole) fill(whole, boxes);
+        known = { about: aboutOf(place), preset, tree, present, ranks: computing?.processes || undefined };
+        drawFigures(answer, place, parameters, tree);
+        if (!seen) await painted();
+        seen = true;
+        if (turn !== updates) return;
+        showBeside(place, parameters, granularity);
+        showNamed(place);
+    }
+
+    function drawFigures({ summary, io, preset, part, tasks }, place, parameters, tree) {
+        const compatible = isCompatible(place),
+            span = Math.min(place.to ?? Infinity, summary.job_time) - (place.from ?? 0);
         const chosen = new Set(place.layers?.split(',') ?? []);
         const onLayer = (name) => go({ layers: place.layers === name ? null : name });
         const exports = copyMenu(`traces/${trace.id}/summary`, parameters, `${trace.name}-summary`);
-        if (where.element.parentElement !== whole) fill(whole, boxes);
-        for (const box of [where.element, series.element]) box.hidden = false;
-        const computing = job.layers.find(({ name }) => name === preset.overlap_with);
-        known = { about: aboutOf(place), preset, tree, present, ranks: computing?.processes || undefined };
-        showBeside(place, parameters, granularity);
-        showNamed(place);
+        const none = !summary.layers.some(isPresent) && isPart(place);
         fill(
             figures,
             tiles(
@@ -168,32 +190,34 @@ function summaryPicture(trace, bar) {
                       : figuresOf(trace, { ...summary, ...part }, io, span),
             ),
         );
+        series.element.hidden = none;
+        where.element.hidden = compatible;
+        if (!compatible) where.update({ trace, place, rows: summary.layers, tree, preset, span });
         if (compatible || trace.kind !== 'events') stall.element.hidden = true;
         else stall.update({ trace, place, preset });
-        if (compatible) where.element.hidden = true;
-        else where.update({ trace, place, rows: summary.layers, tree, preset, span });
-        if (present.size === 0 && (place.filter || place.from || place.to)) {
-            fill(layers, nothingPasses(place));
-            series.element.hidden = true;
-            return;
-        }
         fill(
             layers,
-            h(
-                'section',
-                { class: 'card', 'aria-label': 'Layers' },
-                h(
-                    'header',
-                    { class: 'card-head' },
-                    h('h2', {}, 'Layers'),
-                    h('small', {}, leftOut(summary)),
-                    h('div', { class: 'card-tools' }, exports),
-                ),
-                scrolling(
-                    'Layer table',
-                    layerTable(summary.layers, tree, chosen, onLayer, { compatible, jobTime: summary.job_time, span }),
-                ),
-            ),
+            none
+                ? nothingPasses(place)
+                : h(
+                      'section',
+                      { class: 'card', 'aria-label': 'Layers' },
+                      h(
+                          'header',
+                          { class: 'card-head' },
+                          h('h2', {}, 'Layers'),
+                          h('small', {}, leftOut(summary)),
+                          h('div', { class: 'card-tools' }, exports),
+                      ),
+                      scrolling(
+                          'Layer table',
+                          layerTable(summary.layers, tree, chosen, onLayer, {
+                              compatible,
+                              jobTime: summary.job_time,
+                              span,
+                          }),
+                      ),
+                  ),
         );
     }
 
@@ -201,6 +225,7 @@ function summaryPicture(trace, bar) {
         boxes: [whole],
         update,
         close() {
+            updates++;
             summing.close();
             series.close();
             where.close();

@@ -46,7 +46,7 @@ export function asking(box) {
             load: view.load,
             show: (value) => {
                 answer = { value };
-                latest.show(value);
+                return latest.show(value);
             },
             fail: (problem) => {
                 asked = null;

@@ -41,11 +41,11 @@ export function failed(element) {
  * Draws an answer into a box.  An exception in drawing is a mistake of the dashboard: it is said in the box instead of
  * the picture, and goes to the console, so that nobody waits before a skeleton that never ends.
  * @param {HTMLElement} box
- * @param {() => any} show
+ * @param {() => any} show  may take its time, and gives a promise then
  */
-export function drawn(box, show) {
+export async function drawn(box, show) {
     try {
-        show();
+        await show();
     } catch (error) {
         console.error(error);
         fill(box, failure(new Error(`This cannot be drawn, which is a mistake of the dashboard: ${error.message}`)));
@@ -137,8 +137,8 @@ export function loading(box, { what, path, height, load, show, fail, retry }) {
     box.classList.add('outdated');
     load(control.signal)
         .then(
-            (answer) => {
-                if (!control.signal.aborted) drawn(box, () => show(answer));
+            async (answer) => {
+                if (!control.signal.aborted) await drawn(box, () => show(answer));
             },
             (problem) => {
                 if (!control.signal.aborted) {
