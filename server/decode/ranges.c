@@ -16,6 +16,7 @@
 #define LOOKED_BYTES (64u << 10)   /* read at once to find the end of a line, or a member */
 #define MOST_LOOKED (1u << 20)     /* where a line is longer the file is not cut */
 #define COUNTED_BYTES (128u << 10) /* read at once, or inflated, to count lines */
+#define MOST_PASSED (64u << 20)    /* bytes inflated of what looked like members and was none */
 #define NOWHERE UINT64_MAX         /* no member was found */
 
 static int open_file(struct sta_roots *roots, const char *file, int *fd, struct sta_error *err)
@@ -93,12 +94,15 @@ static struct sta_byte_source *open_members(int fd, uint64_t at, uint64_t size)
     return source;
 }
 
-static bool is_member(int fd, uint64_t at, uint64_t size, char *bytes, const _Atomic bool *cancel)
+/* *passed: so many bytes of the file more were inflated to see it. */
+static bool is_member(int fd, uint64_t at, uint64_t size, char *bytes, const _Atomic bool *cancel,
+                      uint64_t *passed)
 {
     struct sta_gzip_member member;
     struct sta_byte_source *source = open_members(fd, at, size);
     const enum sta_bytes_state state = sta_gzip_source_pass(source, bytes, COUNTED_BYTES, cancel, &member);
     source->close(source);
+    *passed += member.end - at;
     return state == STA_BYTES_OK;
 }
 
@@ -113,20 +117,22 @@ static const char *find_magic(const char *at, const char *end)
     return NULL;
 }
 
-/* The first member that begins in [from, to); NOWHERE: none does.  @bytes: to work with */
+/* The first member that begins in [from, to); NOWHERE: none does, or so much looks like one that to look on
+ * would take far longer than to read the file.  @bytes: to work with */
 static uint64_t find_member(int fd, uint64_t from, uint64_t to, uint64_t size, char *bytes,
                             const _Atomic bool *cancel)
 {
     char looked[LOOKED_BYTES];
+    uint64_t passed = 0;
     while (from < to) {
         const ssize_t n = read_at(fd, looked, STA_MIN(sizeof looked, size - from), from);
         if (n <= 3)
             return NOWHERE;
         for (const char *at = looked; (at = find_magic(at, looked + n)) != NULL; at++) {
             const uint64_t begin = from + (uint64_t)(at - looked);
-            if (begin >= to || (cancel != NULL && atomic_load(cancel)))
+            if (begin >= to || passed > MOST_PASSED || (cancel != NULL && atomic_load(cancel)))
                 return NOWHERE;
-            if (is_member(fd, begin, size, bytes, cancel))
+            if (is_member(fd, begin, size, bytes, cancel, &passed))
                 return begin;
         }
         from += (uint64_t)n - 2;

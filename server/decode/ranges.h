@@ -34,8 +34,9 @@ struct sta_file_ranges {
 };
 
 /** Cuts a file, absolute path @file, into ranges of about @bytes.  None at all (count 0) when it would be
- * one, also since members are large.  @done: ranges that were read already, ascending: what lies between them
- * is cut.  Return: 0, or why it cannot be read.  Release with sta_file_ranges_fini, also after a failure. */
+ * one, also since members are large or very much looks like them and is none.  @done: ranges that were read
+ * already, ascending: what lies between them is cut.  Return: 0, or why it cannot be read.  Release with
+ * sta_file_ranges_fini, also after a failure. */
 STA_MUSTCHECK int sta_file_ranges_find(struct sta_file_ranges *ranges, struct sta_roots *roots,
                                        const char *file, uint64_t bytes, const struct sta_source_range *done,
                                        size_t done_count, struct sta_error *err);

@@ -207,6 +207,46 @@ Test(ranges, behind_a_damaged_member_nothing_is_read, .init = set_up, .fini = te
     sta_buffer_fini(&text);
 }
 
+static void put_stored_block(struct sta_buffer *out, unsigned size)
+{
+    sta_put_char(out, '\0');
+    sta_put_u32(out, (~size & 0xffff) << 16 | size);
+}
+
+/* Heads of members, each of which goes on with the same blocks, of which the last is none. */
+static struct sta_buffer make_heads(unsigned count)
+{
+    enum { SIZE = 65535, HEAD = 15, BLOCKS = 5 };
+    static const char begin[10] = "\x1f\x8b\x08";
+    struct sta_buffer heads = {0};
+    for (unsigned i = 1; i <= count; i++) {
+        sta_put(&heads, begin, sizeof begin);
+        put_stored_block(&heads, (count - i) * HEAD);
+    }
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        put_stored_block(&heads, SIZE);
+        for (unsigned i = 0; i < SIZE; i++)
+            sta_put_char(&heads, 'x');
+    }
+    sta_put_char(&heads, '\xff');
+    return heads;
+}
+
+Test(ranges, a_gzip_file_in_which_much_looks_like_members_is_not_cut, .init = set_up, .fini = tear_down)
+{
+    for (unsigned count = 10; count <= 400; count += 390) {
+        struct sta_buffer text = make_lines(0, 100), heads = make_heads(count);
+        write_member("a.pfw", text.data, text.size, "w");
+        write_file("a.pfw", heads.data, heads.size, "a");
+        write_member("a.pfw", text.data, text.size, "a");
+        struct sta_file_ranges ranges = find_ranges(16);
+        cr_assert_eq(ranges.count > 0, count == 10);
+        sta_file_ranges_fini(&ranges);
+        sta_buffer_fini(&heads);
+        sta_buffer_fini(&text);
+    }
+}
+
 Test(ranges, neither_small_files_nor_long_lines_nor_one_member_is_cut, .init = set_up, .fini = tear_down)
 {
     struct sta_buffer text = make_lines(0, 100);
