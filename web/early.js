@@ -8,6 +8,6 @@ try {
     /* storage is off: the system's choice stays */
 }
 
-const scripts = JSON.parse(document.getElementById('scripts')?.textContent ?? '{}');
-for (const href of scripts[new URLSearchParams(location.search).get('page') ?? 'traces'] ?? [])
+const scripts = new Map(Object.entries(JSON.parse(document.getElementById('scripts')?.textContent ?? '{}')));
+for (const href of scripts.get(new URLSearchParams(location.search).get('page') ?? 'traces') ?? [])
     document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));

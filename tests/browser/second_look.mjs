@@ -148,6 +148,10 @@ async function oldAndReadableAddresses(page, daemon) {
         await page.goto(at(daemon, { page: name, trace: trace.id }));
         await page.locator('nav.pages a[aria-current]', { hasText: label }).waitFor();
     }
+    for (const name of ['constructor', '__proto__']) {
+        await page.goto(at(daemon, { page: name }));
+        await page.locator('nav.pages a[aria-current]', { hasText: 'Traces' }).waitFor();
+    }
 }
 
 async function tilesAreOfOnePart(page, daemon) {
