@@ -225,9 +225,27 @@ async function callsAreSetAgainstEachOther(page, daemon) {
     await page.waitForFunction(() => new URLSearchParams(location.search).get('root') === 'DLIOBenchmark.run');
 }
 
+/** A function of which one run moves bytes is called in both. */
+async function noBytesIsAFigure(page, daemon) {
+    const event = { name: 'read', cat: 'POSIX', pid: 1, tid: 1, ts: 1000, dur: 10, ph: 'X' };
+    const lines = (bytes) => `[\n${JSON.stringify({ ...event, args: { ret: bytes } })}\n`;
+    const some = await daemon.ingestFiles('some-bytes', { 'a.pfw': lines(4096) }),
+        none = await daemon.ingestFiles('no-bytes', { 'a.pfw': lines(0) });
+    const shown = async (one, other) => {
+        await page.goto(`${daemon.base}/?page=compare&traces=${one.id},${other.id}`);
+        const row = page.locator('section[aria-label="Largest slow-downs"] tbody tr', { hasText: 'read' });
+        await row.waitFor();
+        return row.locator('.change').last().innerText();
+    };
+    assert.match(await shown(some, none), /\u2212.*KiB/s);
+    assert.match(await shown(none, some), /\+.*KiB/s);
+    for (const { id } of [some, none]) await daemon.call('DELETE', `traces/${id}`);
+}
+
 export const tests = [
     { name: "compare: tiles and layers are the API's", body: tilesAndLayersAreTheApis },
     { name: 'compare: the largest slow-downs come first', body: slowDownsComeFirst },
+    { name: 'compare: no bytes is a figure', body: noBytesIsAFigure },
     { name: 'compare: the series of all runs is exported', body: seriesHoldsAllRuns },
     { name: 'compare: the baseline is chosen', body: baselineIsChosen, expected: /400/ },
     { name: 'compare: runs are ticked in the list', body: runsAreTicked },

@@ -164,8 +164,9 @@ function scaledRow(row, { columns }, runs, scale) {
 /** @returns {import('./table.js').Column[]} */
 function columnsOf(runs, by) {
     const pair = ({ key, unit, better }) => {
-        /* a dash where calls have no bytes */
-        const of = (name) => (unit === 'B' ? (row) => row[name] || null : (row) => row[name]),
+        /* a dash where calls of neither run have bytes */
+        const isThere = (row) => unit !== 'B' || row[key] > 0 || row[`${key}_baseline`] > 0,
+            of = (name) => (row) => (isThere(row) ? row[name] : null),
             [now, before] = [of(key), of(`${key}_baseline`)];
         return [
             {
