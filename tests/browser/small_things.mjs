@@ -169,6 +169,20 @@ async function namesAreDistinguished(page, daemon) {
         [],
         'ends of functions are in sight',
     );
+    const name = `Reader.${'read_all_samples_'.repeat(4)}`,
+        event = { name, cat: 'POSIX', pid: 1, tid: 1, ts: 1000, dur: 10, ph: 'X', args: { ret: 1 } };
+    const long = await daemon.ingestFiles('a-long-name', { 'a.pfw': `[\n${JSON.stringify(event)}\n` });
+    await page.goto(at(daemon, { page: 'query', trace: long.id }));
+    const method = page.locator('.grid .row-name > span').last();
+    await method.waitFor();
+    assert.ok(
+        await method.evaluate((end) => {
+            const { right } = end.parentElement.getBoundingClientRect();
+            return getComputedStyle(end).textOverflow === 'ellipsis' && end.getBoundingClientRect().right <= right;
+        }),
+        'what is cut ends in dots',
+    );
+    await daemon.call('DELETE', `traces/${long.id}`);
 }
 
 const REFUSED = /^(Add a trace|Add|Follow|Refresh|Save|Save as|Delete|Rename and tag|Write|Add to Overview)$/;
