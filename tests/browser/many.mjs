@@ -54,7 +54,7 @@ async function heatHasAll(page) {
     );
     const spread = card(page, 'Over processes');
     await spread.locator('canvas').waitFor();
-    assert.equal(await spread.locator('.chart-note').innerText(), `${grouped} processes`);
+    assert.equal(await spread.locator('.chart-note').innerText(), `${grouped}\u202fprocesses`);
     assert.equal(await spread.locator('[aria-label="Spread"] [aria-pressed="true"]').innerText(), 'Bars');
     assert.ok((await spread.boundingBox()).height < 500, 'a curve, not a bar for each');
     await heat.locator('table a').first().click();

@@ -40,6 +40,27 @@ async function emptyTraceIsSaid(page, daemon) {
     await daemon.call('DELETE', `traces/${trace.id}`);
 }
 
+/** One event that takes no time: there is nothing to divide by. */
+async function momentIsShown(page, daemon) {
+    const event = { name: 'read', cat: 'POSIX', pid: 1, tid: 1, ts: 1000, dur: 0, ph: 'X', args: { ret: 4096 } };
+    const trace = await daemon.ingestFiles('a-moment', { 'a.pfw': `[\n${JSON.stringify(event)}\n` });
+    await page.setViewportSize({ width: 1440, height: 4000 }); /* all cards are near */
+    for (const name of ['overview', 'timeline', 'layer', 'flat', 'overlap', 'flame', 'query']) {
+        await page.goto(at(daemon, { page: name, trace: trace.id }));
+        await idle(page);
+        assert.doesNotMatch(await page.locator('body').innerText(), /NaN|undefined|Infinity|spent \./, name);
+        assert.equal(await page.locator('.notice.bad').count(), 0, name);
+    }
+    await page.goto(at(daemon, { page: 'layer', trace: trace.id }));
+    const spread = page.locator('section.card[aria-label="Over processes"]'),
+        note = spread.locator('.chart-note', { hasText: /^1\u202fprocess$/ });
+    await note.waitFor();
+    const head = await spread.locator('header').boundingBox(),
+        { y } = await note.boundingBox();
+    assert.ok(y - head.y - head.height < 32, 'the note of a chart stands under its head');
+    await daemon.call('DELETE', `traces/${trace.id}`);
+}
+
 async function drawingThatFailsIsSaid(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     await page.route('**/summary?**', async (route) => {
@@ -264,6 +285,7 @@ async function controlsStandStill(page, daemon) {
 
 export const tests = [
     { name: 'second look: a trace without events says so on every page', body: emptyTraceIsSaid },
+    { name: 'second look: a trace of one moment has figures and no mistakes', body: momentIsShown },
     { name: 'second look: a drawing that fails is said', body: drawingThatFailsIsSaid, expected: /TypeError/ },
     { name: 'second look: a fault nobody caught is said', body: faultsAreSaid, expected: /seven of nine/ },
     { name: 'second look: a query is saved by keys', body: savingByKeys },

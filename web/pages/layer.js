@@ -225,7 +225,7 @@ function figuresOf(row, { job_time: job }, span) {
     return [
         {
             label: span < job ? 'Share of range' : 'Share of job',
-            number: row.busy / span,
+            number: span > 0 ? row.busy / span : null,
             unit: 'share',
             note: `of ${text(span, 's')}`,
             title: 'Part of that time in which at least one event was running, anywhere in the job',
@@ -277,7 +277,7 @@ function compatibleFigures(row, { job_time: job }) {
             label: 'Call time',
             number: row.time,
             unit: 's',
-            note: `${text(row.time / job, 'share')} of job`,
+            note: job > 0 && `${text(row.time / job, 'share')} of job`,
             title: 'Sum over time bins of the longest time of any thread',
         },
         {
@@ -367,16 +367,13 @@ function rowsView(view, rowsBy, views) {
 
 function shareCell(times, whole, layer) {
     const most = times.reduce((a, b) => Math.max(a, b), 0);
-    return ({ time }) =>
-        h(
+    return ({ time }) => {
+        const words = text(whole > 0 ? time / whole : null, 'share');
+        return h(
             'span',
             { class: 'bar-with-figure' },
-            bar(
-                most && Math.min(1, time / most),
-                layer.color,
-                0,
-                `${text(time / whole, 'share')} of the time of ${layer.name}`,
-            ),
-            h('span', { class: 'figure' }, text(time / whole, 'share')),
+            bar(most && Math.min(1, time / most), layer.color, 0, `${words} of the time of ${layer.name}`),
+            h('span', { class: 'figure' }, words),
         );
+    };
 }

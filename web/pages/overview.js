@@ -355,7 +355,7 @@ function figuresOf(trace, summary, io, span) {
         },
         {
             label: 'I/O share',
-            number: io && io.busy / span,
+            number: io && span > 0 ? io.busy / span : null,
             unit: 'share',
             note: span < summary.job_time ? 'of the time range' : 'of job time',
             title: 'Part of that time in which at least one POSIX or STDIO call was running, anywhere in the job',
@@ -397,7 +397,7 @@ function taskFigures(trace, summary, tasks, span) {
         { label: 'Runs of tasks', number: tasks.runs },
         {
             label: 'Busy workers',
-            number: tasks.busy / span,
+            number: span > 0 ? tasks.busy / span : null,
             unit: 'number',
             note: `on average over ${text(span, 's')}`,
             title: 'Time of all workers in tasks, divided by the time shown',

@@ -3,7 +3,7 @@
 
 import { getOf } from '../api.js';
 import { h } from '../dom.js';
-import { grouped } from '../format.js';
+import { grouped, plural } from '../format.js';
 import { go } from '../state.js';
 import { bars } from './bars.js';
 import { boxes, spread } from './boxes.js';
@@ -105,7 +105,7 @@ export function distributionCard() {
                     ),
             ],
             drawnOf: [each, axis, layer.name, layer.color, measure.key],
-            note: (answer) => noteOf(answer, of),
+            note: (answer) => noteOf(answer, compatible ? 'thread' : 'process', of),
             draw: (answer) => {
                 const rows = recordsOf(answer),
                     common = { unit: measure.unit, label: `${measure.label} of ${layer.name} over ${of}` };
@@ -133,10 +133,8 @@ export function distributionCard() {
     return { element: card.element, update, close: card.close };
 }
 
-function noteOf({ row_count: count, data }, of) {
-    return data.length < count
-        ? `the first ${grouped(data.length)} of ${grouped(count)} ${of}`
-        : `${grouped(count)} ${of}`;
+function noteOf({ row_count: count, data }, one, of) {
+    return `${data.length < count ? `the first ${grouped(data.length)} of ` : ''}${plural(count, one, of)}`;
 }
 
 /** When all data calls are reads, or all writes, `data` repeats that kind and is left out. */

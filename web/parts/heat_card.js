@@ -24,7 +24,7 @@ export function heatCard() {
         const from = Number(place.from ?? 0),
             to = Number(place.to ?? trace.job_time);
         const bins = Math.min(MOST_BINS, Math.max(LEAST_BINS, Math.floor(MOST_CELLS / Math.max(1, trace.processes))));
-        const granularity = view.granularity * Math.ceil((to - from) / view.granularity / bins);
+        const granularity = view.granularity * Math.max(1, Math.ceil((to - from) / view.granularity / bins));
         const filter = [view.condition, place.filter]
             .filter(Boolean)
             .map((one) => `(${one})`)

@@ -44,18 +44,16 @@ export function kindsCard({ trace, parameters, layer, metrics, row }) {
             key: 'share',
             label: 'Share of time',
             class: 'bar-cell',
-            cell: (kind) =>
-                h(
+            cell: (kind) => {
+                const share = row.time > 0 ? kind.time / row.time : null,
+                    words = text(share, 'share');
+                return h(
                     'span',
                     { class: 'bar-with-figure' },
-                    bar(
-                        kind.time / row.time,
-                        layer.color,
-                        0,
-                        `${text(kind.time / row.time, 'share')} of the time of ${layer.name}`,
-                    ),
-                    h('span', { class: 'figure' }, text(kind.time / row.time, 'share')),
-                ),
+                    bar(share, layer.color, 0, `${words} of the time of ${layer.name}`),
+                    h('span', { class: 'figure' }, words),
+                );
+            },
         },
         { key: 'time', label: 'Call time', unit: 's', title: 'Sum of the durations' },
         { key: 'mean', label: 'Per call', unit: 's', get: (kind) => kind.time / kind.count },

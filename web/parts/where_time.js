@@ -11,7 +11,7 @@ import { breakdown, breakdownView } from './breakdown.js';
 import { parametersOf } from './control_bar.js';
 import { copyMenu } from './copy.js';
 import { conditionOf, isPresent, pathTo } from './layers.js';
-import { loading } from './notice.js';
+import { empty, loading } from './notice.js';
 
 const MOST_SETS = 12;
 
@@ -99,7 +99,7 @@ export function whereCard() {
                 ? `${text(answer.whole, 's')} of ${answer.of}, summed over ranks`
                 : `${text(answer.whole, 's')}, the spans of ${answer.many} added up`,
         );
-        fill(box, breakdownView(answer));
+        fill(box, answer.whole > 0 ? breakdownView(answer) : empty('No event here took any time'));
     }
 
     return { element, update, close: () => work?.abort() };
