@@ -283,9 +283,25 @@ async function controlsStandStill(page, daemon) {
     }
 }
 
+async function keysFollowTheRows(page, daemon) {
+    const trace = await daemon.trace('unet3d-v100');
+    await page.goto(at(daemon, { page: 'query', trace: trace.id, ask: 'events' }));
+    await settled(page);
+    await page.locator('.grid tbody tr[tabindex="0"]').focus();
+    await page.locator('.grid').evaluate((grid) => {
+        grid.scrollTop = grid.scrollHeight / 2;
+    });
+    await page.locator('.grid tbody tr[aria-rowindex="2"]').waitFor({ state: 'detached' });
+    await page.locator('.grid tbody tr[tabindex="0"]:focus').waitFor();
+    await page.keyboard.press('ArrowDown');
+    const row = page.locator('.grid tbody tr[tabindex="0"]:focus');
+    assert.ok(Number(await row.getAttribute('aria-rowindex')) > 1000, 'keys go on from the rows in sight');
+}
+
 export const tests = [
     { name: 'second look: a trace without events says so on every page', body: emptyTraceIsSaid },
     { name: 'second look: a trace of one moment has figures and no mistakes', body: momentIsShown },
+    { name: 'second look: keys follow the rows in sight', body: keysFollowTheRows },
     { name: 'second look: a drawing that fails is said', body: drawingThatFailsIsSaid, expected: /TypeError/ },
     { name: 'second look: a fault nobody caught is said', body: faultsAreSaid, expected: /seven of nine/ },
     { name: 'second look: a query is saved by keys', body: savingByKeys },

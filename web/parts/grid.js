@@ -149,10 +149,19 @@ export function grid() {
         if (picture === shown) return;
         shown = picture;
         const focused = body.contains(document.activeElement);
+        follow(wanted);
         place(wanted);
+        reach(0);
         if (focused && !body.contains(document.activeElement)) focusActive();
         readFor(wanted.first, wanted.last);
         tell();
+    }
+
+    /** The row that the keys are on stays near what is in sight, so that Tab comes to it. */
+    function follow({ first, last }) {
+        const nearest = Math.max(first, Math.min(last - 1, active));
+        if (nearest !== active) reach(-1);
+        active = nearest;
     }
 
     /** Takes away what is out of sight and puts in what is missing, in order. */
