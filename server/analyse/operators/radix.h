@@ -45,7 +45,7 @@ STA_MUSTCHECK static inline int sta_radix_sort_pairs(struct sta_word_pair *pairs
                                                      struct sta_word_pair *scratch, size_t count,
                                                      const _Atomic bool *cancel)
 {
-    return sta_radix_sort(&pairs->major, &scratch->major, count, 2, false, cancel);
+    return sta_radix_sort((uint64_t *)pairs, (uint64_t *)scratch, count, 2, false, cancel);
 }
 
 /** What a sort returned as a failure with its sentence.  @what, @count: "no memory to sort 5 values". */

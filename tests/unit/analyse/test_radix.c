@@ -56,6 +56,11 @@ Test(radix, sorts)
             check(counts[c], spread);
 }
 
+Test(radix, of_nothing_no_memory_is_needed)
+{
+    cr_assert_eq(sta_radix_sort_pairs(NULL, NULL, 0, NULL), 0);
+}
+
 Test(radix, ends_when_it_is_cancelled)
 {
     _Atomic bool cancel = true;
