@@ -188,6 +188,12 @@ def test_views_by_process_have_keys_that_are_columns_of_their_own(scene):
     assert [row["file_name"] for row in nothing] == [None]
 
 
+def test_a_view_by_time_has_no_rows_for_a_layer_without_events(scene):
+    path = scene.shared.path + "/views/layer?by=time_range&granularity=0.01&to=1000&layer="
+    assert scene.shared.get(path + "checkpoint")["data"] == []
+    assert sum(row[1] for row in scene.shared.get(path + "compute&columns=time_range,count")["data"]) == 16
+
+
 def test_exposed_time_by_process(scene):
     one = rows(scene, "/views/layer?layer=fetch_data&by=process")
     assert [row["exposed_group_sum"] for row in one] == [2.4, 2.4] and all(row["hidden_share"] == 0 for row in one)

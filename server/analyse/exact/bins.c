@@ -5,6 +5,7 @@
 
 int64_t sta_bin_number_in_runs(const struct sta_exact_bins *bins, size_t bin)
 {
+    STA_ASSERT(bin < bins->count);
     size_t low = 0, high = bins->run_count; /* the run is one of low .. high - 1 */
     while (low + 1 < high) {
         size_t middle = low + (high - low) / 2;

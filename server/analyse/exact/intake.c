@@ -118,7 +118,8 @@ static int check_threads(const struct sta_intake *intake, const struct rows *row
                : sta_fail(err, STA_ECORRUPT, WITHOUT_THREAD);
 }
 
-/* Whether all rows of a row group lie in the bins whole, and in the same one. */
+/* Whether all rows of a row group lie in the bins whole, and in the same one.  Bins in runs are those of
+ * wanted events: the first row need not be of one, so these are looked for by wanted events alone. */
 static void find_bin(const struct sta_intake *intake, struct sta_recent_bin *bin,
                      const struct sta_row_group *row_group, struct rows *rows)
 {
@@ -127,7 +128,7 @@ static void find_bin(const struct sta_intake *intake, struct sta_recent_bin *bin
                                   .to = STA_MAX(row_group->ts_max, row_group->te_max)};
     rows->whole =
         part.from >= STA_MAX(bins->from, intake->range.from) && part.to < STA_MIN(bins->to, intake->range.to);
-    if (rows->whole)
+    if (rows->whole && bins->runs == NULL)
         sta_exact_part_bins_near(bins, bin, &part);
     rows->in_bin = rows->whole && part.from >= bin->from && part.to < bin->to;
 }
