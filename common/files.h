@@ -24,7 +24,7 @@ STA_MUSTCHECK int sta_file_create(const char *path, const void *bytes, size_t si
 STA_MUSTCHECK int sta_file_append(const char *path, int fd, const void *bytes, size_t size,
                                   struct sta_error *err);
 /** Waits until the bytes of a file that was created are on the disk, by the descriptor that wrote them, which
- * alone is sure to be told of their loss; closes it. */
+ * alone is sure to get the error of their loss; closes it. */
 STA_MUSTCHECK int sta_file_finish(const char *path, int fd, struct sta_error *err);
 /** fsync of a folder, so that renames in it last. */
 STA_MUSTCHECK int sta_folder_sync(const char *path, struct sta_error *err);

@@ -1,7 +1,7 @@
 /* yaml.h - a configuration file as a tree of nodes that know their lines.
  *
  * Nothing but scalars, sequences and mappings: what a scalar means is for the reader of the tree to say, so
- * that each mistake can be told as "FILE:LINE: .." with what is allowed.  Anchors and aliases work (an
+ * that each mistake can be reported as "FILE:LINE: .." with what is allowed.  Anchors and aliases work (an
  * aliased node is shared); a mapping holds each key once.  Size, depth and the number of nodes, aliases
  * counted as copies, are bounded. */
 #ifndef STA_COMMON_YAML_H

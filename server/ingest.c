@@ -31,7 +31,7 @@ struct run {
     _Atomic int64_t *latest_us;     /* by file of the decode request; NULL: not wanted */
     uint64_t total_bytes;
     bool small;             /* it runs in the small slot */
-    _Atomic bool too_large; /* for that: told to stop */
+    _Atomic bool too_large; /* for that, and was stopped */
     _Atomic bool over;
     uv_mutex_t lock;
     uv_cond_t ended;

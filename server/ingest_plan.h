@@ -17,7 +17,7 @@ struct sta_plan_item {
     uint64_t end;     /* of what is to be read, on disk; 0: the file's */
 };
 
-/* A source that is not read, but told of in the report. */
+/* A source that is not read, but listed in the report. */
 struct sta_plan_record {
     char *path;
     enum sta_source_state state; /* VANISHED or REJECTED */

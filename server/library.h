@@ -1,4 +1,4 @@
-/* library.h - the registered traces: what the store keeps, what jobs do to it, and what a client is told of
+/* library.h - the registered traces: what the store keeps, what jobs do to it, and what clients see of
  * both.
  *
  * Joins store, ingest, jobs and presets, so that serve needs no other door to them.  All calls: any thread,

@@ -63,7 +63,7 @@ struct daemon {
     struct sta_cluster *cluster; /* NULL: this process is the whole daemon */
     uv_thread_t stopper;
     bool stopping;
-    bool signalled; /* this process was told to stop, not another rank alone */
+    bool signalled; /* this process got a signal to stop, not another rank alone */
     bool watches;   /* the loop has its signals and its timer */
 };
 
@@ -368,7 +368,7 @@ static void run_loop(struct daemon *daemon)
     uv_thread_join(&daemon->stopper);
 }
 
-/* Who is told to end while it ends is not killed by that: libuv leaves the default action. */
+/* A signal to end that comes while the process ends does not kill it: libuv leaves the default action. */
 static void close_loop(struct daemon *daemon)
 {
     for (size_t i = 0; i < STA_COUNT_OF(daemon->signals); i++) {

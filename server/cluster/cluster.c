@@ -218,7 +218,7 @@ struct sta_waiting {
     uv_loop_t loop;
     uv_async_t stopped;
     uv_signal_t signals[2];
-    bool asked; /* rank 0 was told that the system wants an end */
+    bool asked; /* rank 0 was sent that the system wants an end */
 };
 
 static void on_stopped(uv_async_t *handle)
@@ -226,7 +226,7 @@ static void on_stopped(uv_async_t *handle)
     uv_stop(handle->loop);
 }
 
-/* Slurm tells all ranks to end; rank 0 does it in order.  Who is told twice goes at once. */
+/* Slurm tells all ranks to end; rank 0 does it in order.  A second signal ends a rank at once. */
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct sta_waiting *waiting = handle->data;

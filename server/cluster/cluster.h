@@ -30,7 +30,7 @@ struct sta_cluster_options {
     uint64_t range;              /* least bytes of a file's range that a rank reads */
     uint64_t silence;            /* seconds without a word from a rank after which the job is ended */
     struct sta_account *account; /* of this process; borrowed, as all above */
-    /** Rank 0: another rank was told by the system to end.  Context: another thread; must not wait. */
+    /** Rank 0: another rank got a signal to end.  Context: another thread; must not wait. */
     void (*stop_wanted)(void *context);
     void *stop_context;
 };

@@ -93,8 +93,8 @@ static int wait_for(struct sta_shared *shared, unsigned rank, const struct sta_b
     return status;
 }
 
-/* Whatever the cause, rank 0 does the stripe itself: if that is the same here, it is told as it would be
- * without other ranks. */
+/* Whatever the cause, rank 0 does the stripe itself: if that is the same here, the error is the one that
+ * there would be without other ranks. */
 static int redo(struct sta_shared *shared, unsigned rank, struct sta_cursor *state, struct sta_error *err)
 {
     size_t length = 0;

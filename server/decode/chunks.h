@@ -63,7 +63,7 @@ struct sta_chunker {
 void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes, uint64_t line,
                       uint64_t offset, uint64_t limit, const _Atomic bool *stop);
 void sta_chunker_fini(struct sta_chunker *chunker);
-/** Fills the chunk with the next lines.  Return: false when there are none left, it was told to stop, or
+/** Fills the chunk with the next lines.  Return: false when there are none left, it was stopped, or
  * memory for a long line was refused, which @err says (else its status is 0); then the source cannot be read
  * on. Context: under the source's lock. */
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err);

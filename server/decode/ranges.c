@@ -94,7 +94,7 @@ static struct sta_byte_source *open_members(int fd, uint64_t at, uint64_t size)
     return source;
 }
 
-/* *passed: so many bytes of the file more were inflated to see it. */
+/* Adds to *passed the bytes of the file that were inflated for it. */
 static bool is_member(int fd, uint64_t at, uint64_t size, char *bytes, const _Atomic bool *cancel,
                       uint64_t *passed)
 {

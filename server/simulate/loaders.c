@@ -284,7 +284,7 @@ static int choose_prefetch(struct sta_extraction *extraction, bool *fits, struct
         model->prefetch = extraction->assumed.prefetch;
         model->prefetch_source = STA_PREFETCH_GIVEN;
     } else if (model->prefetch_source == STA_PREFETCH_AT_LEAST && least < 2) {
-        model->prefetch = 2; /* what PyTorch does unless it is told */
+        model->prefetch = 2; /* the default of PyTorch */
         model->prefetch_source = STA_PREFETCH_DEFAULT;
     }
     *fits = extraction->assumed.prefetch > 0 || least <= MOST_PREFETCH;

@@ -9,7 +9,7 @@
 
 #define RECENT_SLOTS 4096u
 
-/* What distinct values are taken of.  bin: INT32_MAX at most, so a slot of zeros is told by its 0. */
+/* What distinct values are taken of.  bin: INT32_MAX at most, so a slot of zeros is recognised by its 0. */
 struct occurrence {
     uint32_t signature, proc, file, bin_and_1;
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TEXT_BYTES ((size_t)256 << 20) /* unless told otherwise */
+#define MOST_TEXT_BYTES ((size_t)256 << 20) /* by default */
 
 static _Atomic uint64_t serials;
 

@@ -21,7 +21,7 @@
 struct sta_set_signatures {
     uint32_t layer_bits[STA_SIGNATURE_CONDITIONS]; /* by condition: that of the classes */
     uint32_t condition_count;
-    uint32_t watched; /* so many conditions, the first ones, are told to those who take intervals */
+    uint32_t watched; /* so many conditions, the first ones, are reported to consumers of intervals */
 
     pthread_mutex_t lock;                     /* guards what follows while events are read */
     uint64_t conditions[STA_SWEEP_MASK_BITS]; /* by signature: bit c: condition c holds */

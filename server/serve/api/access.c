@@ -146,7 +146,7 @@ const char *sta_access_cookie(const struct sta_access *access)
     return access->cookie;
 }
 
-/* ---- tokens and sessions; under the lock unless they are told otherwise */
+/* ---- tokens and sessions; under the lock unless their comment says otherwise */
 
 static struct sta_identity identity_of(const struct sta_access_token *token)
 {

@@ -237,7 +237,7 @@ static bool handle(struct sta_exchange *exchange)
     return exchange->state == STA_EXCHANGE_ENDED;
 }
 
-/* Who asks before sending is told to go on; a body that is too large is refused before it is sent. */
+/* Who asks before sending gets 100 Continue; a body that is too large is refused before it is sent. */
 static bool begin_body(struct sta_exchange *exchange)
 {
     const struct sta_head *head = &exchange->head;

@@ -105,7 +105,7 @@ struct sta_http {
     _Atomic bool stopping;
     _Atomic int streams_ending; /* enum sta_stream_ending */
     _Atomic uint64_t refused;
-    _Atomic unsigned refused_open; /* connections that are being told why they are refused */
+    _Atomic unsigned refused_open; /* connections that are being sent why they are refused */
     /* acceptor */
     int listener, epoll, wake, netlink;
     uv_thread_t acceptor;

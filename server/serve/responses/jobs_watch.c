@@ -1,4 +1,4 @@
-/* What follows from changes of jobs: streams are told, ingest is counted, and what the first page shows of a
+/* What follows from changes of jobs: streams are woken, ingest is counted, and what the first page shows of a
  * new version is computed before anyone asks. */
 #include "serve/server.h"
 #include "serve/responses/views.h"

@@ -11,7 +11,7 @@ struct sta_merge {
     uint32_t first, count;     /* its segments that are merged, next to each other */
     uint32_t rows;             /* that a new segment should have, about */
     const bool *drop;          /* by source of the base: its rows leave; NULL: none do */
-    struct sta_tables *tables; /* is told of which kinds the args of the rows are; NULL: not wanted */
+    struct sta_tables *tables; /* gets the kinds of the args of the rows; NULL: not wanted */
     struct sta_account
         *account; /* arrays by rows, row groups and chunks are charged to it; NULL: not counted */
     /** Called some hundred times a second.  @rows: merged so far.  A failure ends the merge. */
