@@ -42,6 +42,7 @@ struct sta_line_scanner *sta_line_scanner_create(struct sta_tables *tables, enum
     struct sta_line_scanner *scanner = sta_alloc(sizeof *scanner);
     sta_line_parser_init(&scanner->parser, tables);
     scanner->rows = sta_rows_create(tables);
+    STA_GROW(scanner->record.args, scanner->record.arg_capacity, (size_t)STA_LAYOUT_ITEMS);
     if (path == STA_DECODE_BOTH)
         scanner->templates = sta_templates_create();
     return scanner;

@@ -51,7 +51,6 @@ void sta_templates_destroy(struct sta_templates *templates)
 
 const char *sta_templates_match(struct sta_templates *templates, const char *at, struct sta_record *record)
 {
-    STA_GROW(record->args, record->arg_capacity, (size_t)STA_LAYOUT_ITEMS);
     return templates->match(templates, at, record);
 }
 

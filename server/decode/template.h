@@ -16,10 +16,10 @@ struct sta_templates;
 struct sta_templates *sta_templates_create(void);
 void sta_templates_destroy(struct sta_templates *templates); /* NULL allowed */
 
-/** Reads the object at @at if it has a known template.  A '\n' or a zero byte must stand behind the line, and
- * STA_BYTES_PADDING bytes behind that must be readable.  Return: what follows the object; NULL if the
- * template is not known, and then the record is undefined.  A line that followed a path fills no more of the
- * record than that. */
+/** Reads the object at @at if it has a known template.  @record: has memory for STA_LAYOUT_ITEMS args.  A
+ * '\n' or a zero byte must stand behind the line, and STA_BYTES_PADDING bytes behind that must be readable.
+ * Return: what follows the object; NULL if the template is not known, and then the record is undefined.  A
+ * line that followed a path fills no more of the record than that. */
 const char *sta_templates_match(struct sta_templates *templates, const char *at, struct sta_record *record);
 
 /** Learns the layout of a line that the full parser has just read, if it is plain. */

@@ -25,10 +25,10 @@ static inline struct sta_template_node **predictor_for(const struct sta_template
     uint64_t mixed = load_word(differs) * UINT64_C(0x9e3779b97f4a7c15) ^
                      load_word(differs + 8) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
                      load_word(differs + 16) * UINT64_C(0x165667b19e3779f9);
-    return &parent->predictors[mixed >> 58];
+    return &parent->predictors[mixed >> 56];
 }
 
-_Static_assert(STA_TEMPLATE_PREDICTORS == 64, "six bits of the hash choose the predictor");
+_Static_assert(STA_TEMPLATE_PREDICTORS == 256, "eight bits of the hash choose the predictor");
 
 /* The child that fits, found by trying all; the next line is expected to be alike. */
 static struct sta_template_node *search_children(struct sta_template_node *parent, const char *at,
@@ -187,26 +187,30 @@ static __attribute__((noinline)) size_t match_other(struct sta_template_path *pa
     return behind != NULL ? (size_t)(behind - at) : SIZE_MAX;
 }
 
-/* Return: what follows the value of a step; NULL when it has none. */
-static inline const char *follow_value(const struct sta_digit_tables *tables, struct sta_template_path *path,
-                                       struct sta_path_value *value, const char *at)
+/* Goes past the value of a step.  Return: false when it has none. */
+static inline bool follow_value(const struct sta_digit_tables *tables, struct sta_template_path *path,
+                                struct sta_path_value *value, const char **at)
 {
     uint64_t sum;
     size_t length = 0;
     if (__builtin_expect(value->kind == STA_TEMPLATE_INT, 1)) {
-        length = digits(tables, at, &sum);
+        length = digits(tables, *at, &sum);
         value->integer = (int64_t)sum;
         length = sum >= tables->least[length] ? length : 0;
     } else if (value->kind == STA_TEMPLATE_PIECE) {
-        return at;
+        return true;
     } else if (value->kind == STA_TEMPLATE_HASH) {
-        length = count_digits(tables, at);
-        length = length <= 24 && *at != '0' ? length : 0;
+        length = count_digits(tables, *at);
+        length = length <= 24 && **at != '0' ? length : 0;
     }
-    value->text = at;
-    if (__builtin_expect(length == 0, 0))
-        length = match_other(path, (unsigned)(value - path->values), at);
-    return length == SIZE_MAX ? NULL : predicted_length(&value->predicted, at, length);
+    value->text = *at;
+    if (__builtin_expect(length == 0, 0)) {
+        length = match_other(path, (unsigned)(value - path->values), *at);
+        if (length == SIZE_MAX)
+            return false;
+    }
+    *at = predicted_length(&value->predicted, *at, length);
+    return true;
 }
 
 /* What follows the name in a line that is read in parts.  Return: what follows the object; NULL when some
@@ -215,22 +219,19 @@ static const char *follow_parts(struct sta_template_path *path, const char *at)
 {
     const struct sta_digit_tables *tables = sta_load_digit_tables();
     const struct sta_byte_bounds *bounds = path->bounds;
-    const struct sta_fixed_value *value = path->fixed;
+    const struct sta_fixed_value *fixed = path->fixed;
     const struct sta_template_part *part = path->parts, *end = part + path->part_count;
     path->others = 0;
     for (; part < end; part++) {
-        if (part->step != STA_NO_STEP)
-            at = follow_value(tables, path, &path->values[part->step], at);
-        if (__builtin_expect(at == NULL, 0))
+        if (part->value != NULL && !follow_value(tables, path, part->value, &at))
             return NULL;
         const char *text = at;
         for (unsigned i = part->vector_count; i > 0; i--, bounds++, text += STA_TEMPLATE_VECTOR)
             if (__builtin_expect(!is_within(bounds, text), 0))
                 return NULL;
-        for (unsigned i = part->value_count; i > 0; i--, value++) {
-            struct sta_path_value *of = &path->values[value->step];
-            of->text = at + value->at;
-            of->integer = (int64_t)number(tables, of->text, value->length);
+        for (unsigned i = part->fixed_count; i > 0; i--, fixed++) {
+            fixed->value->text = at + fixed->at;
+            fixed->value->integer = (int64_t)number(tables, at + fixed->at, fixed->length);
         }
         at += part->length;
     }
@@ -244,8 +245,7 @@ static const char *follow_steps(struct sta_template_path *path, const char *at)
     const struct sta_digit_tables *tables = sta_load_digit_tables();
     path->others = 0;
     for (unsigned i = 0; i < path->step_count; i++) {
-        at = follow_value(tables, path, &path->values[i], at);
-        if (__builtin_expect(at == NULL || !has_piece(&path->steps[i], at), 0))
+        if (!follow_value(tables, path, &path->values[i], &at) || !has_piece(&path->steps[i], at))
             return NULL;
         at += path->steps[i].length;
     }
@@ -262,7 +262,34 @@ static inline const char *follow_path(struct sta_template_path *path, const char
     return behind != NULL ? behind : follow_steps(path, at);
 }
 
-const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, struct sta_record *record)
+/* Most lines: nothing that is wanted stands before the name, and what follows it does so as in the last line
+ * of that name.  Return: what follows the object; NULL: it is to be matched node by node. */
+static inline const char *match_by_path(const struct sta_templates *templates, const char *at,
+                                        struct sta_record *record)
+{
+    struct sta_template_node *node = templates->nodes;
+    struct sta_json_value ignored;
+    while ((node = child_for(node, at)) != NULL && node->kind != STA_TEMPLATE_END) {
+        at += node->length;
+        if (node->path != NULL) {
+            const char *behind = follow_path(node->path, at);
+            record->path = node->path;
+            if (behind == NULL)
+                sta_template_doubt(node);
+            return behind;
+        }
+        const char *behind = node->field == STA_FIELD_IGNORED
+                                 ? match_value(&sta_digit_tables, node->kind, at, &ignored)
+                                 : NULL;
+        if (behind == NULL)
+            return NULL;
+        at = predicted_length(&node->predicted, at, (size_t)(behind - at));
+    }
+    return NULL;
+}
+
+static __attribute__((noinline)) const char *match_by_nodes(struct sta_templates *templates, const char *at,
+                                                            struct sta_record *record)
 {
     const struct sta_digit_tables *tables = sta_load_digit_tables();
     struct sta_template_node *node = templates->nodes;
@@ -271,13 +298,6 @@ const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, 
     unsigned mark_count = 0;
     begin_record(record);
     while ((node = child_for(node, at)) != NULL) {
-        if (node->path != NULL) {
-            const char *behind = follow_path(node->path, at + node->length);
-            record->path = behind != NULL ? node->path : NULL;
-            if (behind != NULL)
-                return behind;
-            sta_template_doubt(node);
-        }
         if (node->constant_count > 0)
             marks[mark_count++] = (struct mark){node, at};
         at += node->length;
@@ -298,4 +318,10 @@ const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, 
         at = predicted_length(&node->predicted, at, (size_t)(behind - at));
     }
     return NULL;
+}
+
+const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, struct sta_record *record)
+{
+    const char *behind = match_by_path(templates, at, record);
+    return behind != NULL ? behind : match_by_nodes(templates, at, record);
 }

@@ -226,14 +226,15 @@ void sta_template_doubt(struct sta_template_node *node)
 struct making {
     struct sta_template_path *path;
     struct sta_template_part *part;
-    unsigned value_count, vector_count; /* of all parts */
+    unsigned fixed_count, vector_count; /* of all parts */
     bool full;                          /* there are too many vectors */
 };
 
-static void begin_part(struct making *making, uint8_t step)
+/* @value: NULL: the part begins with text. */
+static void begin_part(struct making *making, struct sta_path_value *value)
 {
     making->part = &making->path->parts[making->path->part_count++];
-    *making->part = (struct sta_template_part){.step = step};
+    *making->part = (struct sta_template_part){.value = value};
 }
 
 /* The next byte of the text is at least @least and at most so much more. */
@@ -262,13 +263,12 @@ static void add_text(struct making *making, const char *text, unsigned length)
 }
 
 /* A value of so many digits as it has now.  No number begins with 0, but 0 itself. */
-static void add_digits(struct making *making, uint8_t number)
+static void add_digits(struct making *making, struct sta_path_value *value)
 {
-    const struct sta_path_value *value = &making->path->values[number];
     const bool may_be_zero = value->kind == STA_TEMPLATE_INT && value->predicted == 1;
-    making->path->fixed[making->value_count++] =
-        (struct sta_fixed_value){making->part->length, (uint8_t)value->predicted, number};
-    making->part->value_count++;
+    making->path->fixed[making->fixed_count++] =
+        (struct sta_fixed_value){value, making->part->length, (uint8_t)value->predicted};
+    making->part->fixed_count++;
     add_byte(making, may_be_zero ? '0' : '1', may_be_zero ? 9 : 8);
     for (unsigned i = 1; i < value->predicted && !making->full; i++)
         add_byte(making, '0', 9);
@@ -288,21 +288,18 @@ static void make_parts(struct sta_template_path *path)
     struct making making = {.path = path};
     path->part_count = 0;
     path->alike = 0;
-    if (!is_fixed(path, 0))
-        begin_part(&making, 0);
-    else
-        begin_part(&making, STA_NO_STEP);
+    begin_part(&making, is_fixed(path, 0) ? NULL : &path->values[0]);
     for (unsigned i = 0; i < path->step_count && !making.full; i++) {
         struct sta_path_value *value = &path->values[i];
         if (value->kind != STA_TEMPLATE_PIECE && is_fixed(path, i)) {
             if (path->varying >> i & 1) {
-                add_digits(&making, (uint8_t)i);
+                add_digits(&making, value);
             } else {
                 value->text = path->looked[i];
                 add_text(&making, value->text, value->predicted);
             }
         } else if (value->kind != STA_TEMPLATE_PIECE && i > 0) {
-            begin_part(&making, (uint8_t)i);
+            begin_part(&making, value);
         }
         add_text(&making, path->steps[i].fragment, path->steps[i].length);
     }
@@ -368,9 +365,8 @@ void sta_template_path_fill(const struct sta_template_path *path, struct sta_rec
     const struct sta_template_node *of_value = first_of(path->end);
     const unsigned count = list_nodes(of_value, path->end, nodes);
     unsigned step = 0;
-    record->arg_count = 0;
+    sta_record_clear(record);
     record->plan = &path->end->plan;
-    record->path = NULL;
     for (unsigned i = 0; i < count; of_value = nodes[i++]) {
         struct sta_json_value *value = &record->fields[of_value->field];
         if (of_value->field == STA_FIELD_ARGS) {

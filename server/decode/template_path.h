@@ -55,18 +55,18 @@ struct sta_byte_bounds {
 
 /* A value whose length stays the same. */
 struct sta_fixed_value {
-    uint16_t at; /* from the beginning of its part's text */
+    struct sta_path_value *value; /* that it becomes */
+    uint16_t at;                  /* from the beginning of its part's text */
     uint8_t length;
-    uint8_t step; /* that gets it */
 };
 
 /* A value whose length varies, and the text behind it up to the next one: constants, and digits of values
  * whose length stays the same. */
 struct sta_template_part {
-    uint8_t step;         /* of the value; STA_NO_STEP: the line begins with the text */
-    uint8_t vector_count; /* of the text's bounds */
-    uint8_t value_count;  /* of the values in the text that are to be read */
-    uint16_t length;      /* of the text */
+    struct sta_path_value *value; /* NULL: the line begins with the text */
+    uint16_t length;              /* of the text */
+    uint8_t vector_count;         /* of the text's bounds */
+    uint8_t fixed_count;          /* of the values in the text that are to be read */
 };
 
 /* Values are numbered as their steps. */

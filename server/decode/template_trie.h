@@ -18,9 +18,9 @@
 #include "decode/template.h"
 #include "decode/template_path.h"
 
-#define STA_TEMPLATE_FRAGMENT 96   /* longest fragment: a multiple of a vector */
-#define STA_TEMPLATE_CONSTANTS 3   /* texts inside one fragment */
-#define STA_TEMPLATE_PREDICTORS 64 /* of a node with many children; a power of two */
+#define STA_TEMPLATE_FRAGMENT 96    /* longest fragment: a multiple of a vector */
+#define STA_TEMPLATE_CONSTANTS 3    /* texts inside one fragment */
+#define STA_TEMPLATE_PREDICTORS 256 /* of a node with many children; a power of two */
 
 /* A text that is part of the fragment. */
 struct sta_template_constant {
