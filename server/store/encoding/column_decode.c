@@ -60,11 +60,12 @@ static bool valid_by_name(struct sta_scratch *scratch, struct sta_cursor *in, ui
     const unsigned char *bits = sta_get_bytes(in, (name->count + 7) / 8);
     if (bits == NULL)
         return false;
-    uint8_t has[STA_KEYS_MAX];
+    uint8_t has[STA_KEYS_MAX], *validity = scratch->validity;
+    const uint16_t *index = name->index; /* in a local: a byte written may be anything's, to the compiler */
     for (uint32_t n = 0; n < name->count; n++)
         has[n] = bits[n / 8] >> (n % 8) & 1;
     for (uint32_t i = 0; i < rows; i++)
-        scratch->validity[i] = has[name->index[i]];
+        validity[i] = has[index[i]];
     return true;
 }
 
@@ -203,8 +204,9 @@ static void spread_values(struct sta_scratch *scratch, uint32_t rows, uint32_t v
         return;
     }
     spread(scratch->validity, rows, scratch->wide, values->integers);
+    uint8_t *missing = values->missing;
     for (uint32_t i = 0; i < rows; i++)
-        values->missing[i] = !scratch->validity[i];
+        missing[i] = !scratch->validity[i];
     if (values->kind == STA_KIND_MIXED)
         spread_kinds(scratch->validity, rows, validity, values->kinds);
 }

@@ -274,7 +274,8 @@ bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, u
             !sta_kernels()->within(places, part, 0, (int64_t)head->table_count - 1))
             return false;
         for (uint32_t i = 0; i < part; i++)
-            index[decoder->at + i] = (uint16_t)places[i];
+            index[i] = (uint16_t)places[i];
+        index += part;
     }
     memcpy(values, decoder->table, head->table_count * sizeof *values);
     *key_count = head->table_count;
