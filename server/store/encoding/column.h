@@ -7,6 +7,7 @@
 #include "common/buffer.h"
 #include "store/encoding/codec.h"
 #include "store/disk.h"
+#include "store/encoding/validity.h"
 #include "store/store.h"
 
 #define STA_LISTED_CODES 512 /* a row group's distinct codes are listed up to so many */
@@ -55,10 +56,9 @@ struct sta_scratch {
     unsigned char *payload; /* a copy of the one in work */
     size_t payload_capacity;
     bool short_of_memory; /* there was no room for it */
-    int64_t wide[STA_ROW_GROUP_ROWS];
-    uint8_t validity[STA_ROW_GROUP_ROWS];
-    uint16_t validity_of_name[STA_ROW_GROUP_ROWS],
-        validity_of_thread[STA_ROW_GROUP_ROWS]; /* keys of the rows that have a value */
+    int64_t wide[STA_ROW_GROUP_ROWS + STA_VALIDITY_PADDING];
+    struct sta_validity validity;
+    uint16_t name_keys[STA_ROW_GROUP_ROWS], thread_keys[STA_ROW_GROUP_ROWS]; /* of the rows with a value */
     /* Keys of the row group looked at last: most columns of a scan need the same. */
     struct sta_cached_keys {
         uint64_t segment_serial; /* 0: none */

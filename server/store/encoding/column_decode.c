@@ -52,102 +52,111 @@ unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size)
 
 /* ---- validity */
 
-static bool valid_by_name(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows,
-                          const struct sta_keys *name)
+/* @has: 0 or 1 by key. */
+static inline uint32_t word_of_names(const uint8_t *has, const uint16_t *index, uint32_t count)
+{
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < count; i++)
+        word |= (uint32_t)has[index[i]] << i;
+    return word;
+}
+
+static bool valid_by_name(struct sta_validity *validity, struct sta_cursor *in, const struct sta_keys *name)
 {
     if (name->index == NULL)
         return false;
     const unsigned char *bits = sta_get_bytes(in, (name->count + 7) / 8);
     if (bits == NULL)
         return false;
-    uint8_t has[STA_KEYS_MAX], *validity = scratch->validity;
-    const uint16_t *index = name->index; /* in a local: a byte written may be anything's, to the compiler */
+    uint8_t has[STA_KEYS_MAX];
     for (uint32_t n = 0; n < name->count; n++)
         has[n] = bits[n / 8] >> (n % 8) & 1;
-    for (uint32_t i = 0; i < rows; i++)
-        validity[i] = has[index[i]];
+    const uint32_t words = validity->rows / 32;
+    for (uint32_t w = 0; w < words; w++)
+        validity->bits[w] = word_of_names(has, name->index + (size_t)w * 32, 32);
+    if (validity->rows % 32 != 0)
+        validity->bits[words] = word_of_names(has, name->index + (size_t)words * 32, validity->rows % 32);
     return true;
 }
 
-static bool valid_by_bits(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows)
+static bool valid_by_bits(struct sta_scratch *scratch, struct sta_cursor *in)
 {
-    if (!sta_decode_stream(scratch->decoder, in, (rows + 7) / 8, &(struct sta_both_keys){0}, scratch->wide))
+    struct sta_validity *validity = &scratch->validity;
+    const uint32_t bytes = (validity->rows + 7) / 8;
+    if (!sta_decode_stream(scratch->decoder, in, bytes, &(struct sta_both_keys){0}, scratch->wide))
         return false;
-    for (uint32_t i = 0; i < rows; i++)
-        scratch->validity[i] = scratch->wide[i / 8] >> (i % 8) & 1;
+    for (uint32_t i = 0; i < bytes; i++)
+        validity->bits[i / 4] |= (uint32_t)(uint8_t)scratch->wide[i] << (i % 4 * 8);
+    if (validity->rows % 32 != 0)
+        validity->bits[validity->rows / 32] &= (UINT32_C(1) << validity->rows % 32) - 1;
     return true;
 }
 
-static bool valid_by_rows(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows,
-                          uint32_t validity)
+static bool valid_by_rows(struct sta_scratch *scratch, struct sta_cursor *in)
 {
-    if (!sta_decode_stream(scratch->decoder, in, validity, &(struct sta_both_keys){0}, scratch->wide))
+    struct sta_validity *validity = &scratch->validity;
+    if (!sta_decode_stream(scratch->decoder, in, validity->count, &(struct sta_both_keys){0}, scratch->wide))
         return false;
-    memset(scratch->validity, 0, rows);
-    for (uint32_t i = 0; i < validity; i++) {
-        if ((uint64_t)scratch->wide[i] >= rows)
+    for (uint32_t i = 0; i < validity->count; i++) {
+        const uint64_t row = (uint64_t)scratch->wide[i];
+        if (row >= validity->rows)
             return false;
-        scratch->validity[scratch->wide[i]] = 1;
+        validity->bits[row / 32] |= UINT32_C(1) << row % 32;
     }
     return true;
 }
 
-static bool validity_as_stated(const struct sta_scratch *scratch, uint32_t rows, uint32_t validity)
+static bool is_as_stated(const struct sta_validity *validity)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < rows; i++)
-        count += scratch->validity[i];
-    return count == validity;
+    for (uint32_t w = 0; w * 32 < validity->rows; w++)
+        count += (uint32_t)__builtin_popcount(validity->bits[w]);
+    return count == validity->count;
 }
 
-/* Fills scratch->validity unless every row has a value. */
-static bool get_presence(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows, uint32_t validity,
+/* Fills scratch->validity; its bits only when some row has no value. */
+static bool get_validity(struct sta_scratch *scratch, struct sta_cursor *in, uint32_t rows, uint32_t count,
                          const struct sta_keys *name)
 {
+    struct sta_validity *validity = &scratch->validity;
     const unsigned char *mode = sta_get_bytes(in, 1);
     if (mode == NULL)
         return false;
+    validity->rows = rows;
+    validity->count = count;
+    if (*mode == STA_VALIDITY_ALL)
+        return count == rows;
+    memset(validity->bits, 0, sizeof validity->bits);
     switch ((enum sta_validity_encoding) * mode) {
-    case STA_VALIDITY_ALL:
-        return validity == rows;
     case STA_VALIDITY_BY_NAME:
-        return validity < rows && valid_by_name(scratch, in, rows, name) &&
-               validity_as_stated(scratch, rows, validity);
+        return count < rows && valid_by_name(validity, in, name) && is_as_stated(validity);
     case STA_VALIDITY_BITS:
-        return validity < rows && valid_by_bits(scratch, in, rows) &&
-               validity_as_stated(scratch, rows, validity);
+        return count < rows && valid_by_bits(scratch, in) && is_as_stated(validity);
     case STA_VALIDITY_ROWS:
-        return validity < rows && valid_by_rows(scratch, in, rows, validity) &&
-               validity_as_stated(scratch, rows, validity);
+        return count < rows && valid_by_rows(scratch, in) && is_as_stated(validity);
     default:
         return false;
     }
 }
 
-/* Keys of the rows that have a value. */
-static void move_keys(const uint8_t *validity, uint32_t rows, const uint16_t *from, uint16_t *to)
-{
-    for (uint32_t i = 0, n = 0; i < rows; n += validity[i++])
-        to[n] = from[i];
-}
-
-/* The keys that the stream of values at the cursor builds on. */
+/* The keys that the stream of values at the cursor builds on, of the rows that have a value. */
 static struct sta_both_keys keys_of_values(struct sta_scratch *scratch, const struct sta_cursor *in,
-                                           uint32_t rows, uint32_t validity, const struct sta_both_keys *keys)
+                                           const struct sta_both_keys *keys)
 {
-    struct sta_both_keys moved = *keys;
+    const struct sta_validity *validity = &scratch->validity;
+    struct sta_both_keys kept = *keys;
     unsigned transform = in->at < in->end ? *in->at : STA_TRANSFORM_CONSTANT;
-    if (validity == rows)
-        return moved;
+    if (validity->count == validity->rows)
+        return kept;
     if (transform == STA_TRANSFORM_BY_NAME && keys->name.index != NULL) {
-        move_keys(scratch->validity, rows, keys->name.index, scratch->validity_of_name);
-        moved.name.index = scratch->validity_of_name;
+        sta_validity_compact_keys(validity, keys->name.index, scratch->name_keys);
+        kept.name.index = scratch->name_keys;
     }
     if (transform == STA_TRANSFORM_BY_THREAD && keys->thread.index != NULL) {
-        move_keys(scratch->validity, rows, keys->thread.index, scratch->validity_of_thread);
-        moved.thread.index = scratch->validity_of_thread;
+        sta_validity_compact_keys(validity, keys->thread.index, scratch->thread_keys);
+        kept.thread.index = scratch->thread_keys;
     }
-    return moved;
+    return kept;
 }
 
 /* ---- checks and moves */
@@ -172,43 +181,27 @@ static bool get_kinds(struct sta_scratch *scratch, struct sta_cursor *in, uint32
     return true;
 }
 
-/* From side by side to the rows they belong to.  Without branches: which rows have a value is hard to
- * predict. */
-static void spread(const uint8_t *has, uint32_t rows, const int64_t *dense, int64_t *values)
-{
-    for (uint32_t i = 0, n = 0; i < rows; n += has[i++])
-        values[i] = dense[n] & -(int64_t)has[i];
-}
-
 /* In place, and so backwards. */
-static void spread_kinds(const uint8_t *has, uint32_t rows, uint32_t validity, uint8_t *kinds)
+static void spread_kinds(const struct sta_validity *validity, uint8_t *kinds)
 {
-    for (uint32_t i = rows, n = validity; i-- > 0;) {
-        n -= has[i];
-        kinds[i] = kinds[n] & (uint8_t)-has[i];
+    for (uint32_t i = validity->rows, n = validity->count; i-- > 0;) {
+        n -= sta_validity_has(validity, i);
+        kinds[i] = kinds[n] & (uint8_t)-sta_validity_has(validity, i);
     }
 }
 
-static void narrow_and_spread(const uint8_t *has, const int64_t *wide, uint32_t rows, uint32_t *codes)
+/* From side by side, in scratch->wide, to the rows they belong to. */
+static void spread_values(const struct sta_scratch *scratch, struct sta_column_values *values)
 {
-    for (uint32_t i = 0, n = 0; i < rows; n += has[i++])
-        codes[i] = (uint32_t)wide[n] | ((uint32_t)has[i] - 1); /* all ones is STA_NO_CODE */
-}
-
-/* Where the values of rows that all have one go at once; else side by side to scratch->wide. */
-static void spread_values(struct sta_scratch *scratch, uint32_t rows, uint32_t validity,
-                          struct sta_column_values *values)
-{
+    const struct sta_validity *validity = &scratch->validity;
     if (values->kind == STA_KIND_CODE) {
-        narrow_and_spread(scratch->validity, scratch->wide, rows, values->codes);
+        sta_validity_spread_codes(validity, scratch->wide, values->codes);
         return;
     }
-    spread(scratch->validity, rows, scratch->wide, values->integers);
-    uint8_t *missing = values->missing;
-    for (uint32_t i = 0; i < rows; i++)
-        missing[i] = !scratch->validity[i];
+    sta_validity_spread(validity, scratch->wide, values->integers);
+    sta_validity_missing(validity, values->missing);
     if (values->kind == STA_KIND_MIXED)
-        spread_kinds(scratch->validity, rows, validity, values->kinds);
+        spread_kinds(validity, values->kinds);
 }
 
 /* Reads the values that are there, frame by frame: to @codes when that is not NULL, else to @wide. */
@@ -239,11 +232,11 @@ bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry 
     struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
     uint32_t validity = rows - entry->missing;
     values->kind = entry->kind;
-    if (!get_presence(scratch, &in, rows, validity, &keys->name))
+    if (!get_validity(scratch, &in, rows, validity, &keys->name))
         return false;
     if (entry->kind == STA_KIND_MIXED && !get_kinds(scratch, &in, validity, values->kinds))
         return false;
-    struct sta_both_keys validity_keys = keys_of_values(scratch, &in, rows, validity, keys);
+    struct sta_both_keys validity_keys = keys_of_values(scratch, &in, keys);
     values->any_missing = validity < rows;
     int64_t *wide = values->any_missing ? scratch->wide : values->integers;
     uint32_t *codes = values->any_missing || entry->kind != STA_KIND_CODE ? NULL : values->codes;
@@ -252,7 +245,7 @@ bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry 
     if (entry->kind == STA_KIND_MIXED && !mixed_as_said(values->kinds, wide, validity, entry->max))
         return false;
     if (values->any_missing)
-        spread_values(scratch, rows, validity, values);
+        spread_values(scratch, values);
     if (entry->kind == STA_KIND_FLOAT && (void *)values->numbers != (void *)values->integers)
         memcpy(values->numbers, values->integers, rows * sizeof *values->numbers);
     return true;
@@ -272,15 +265,15 @@ bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_e
 {
     struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
     uint32_t validity = rows - entry->missing;
-    uint16_t *index = validity < rows ? scratch->validity_of_name : keys->index;
-    if (!get_presence(scratch, &in, rows, validity, &(struct sta_keys){0}) ||
+    uint16_t *index = validity < rows ? scratch->name_keys : keys->index;
+    if (!get_validity(scratch, &in, rows, validity, &(struct sta_keys){0}) ||
         !sta_decode_key_stream(scratch->decoder, &in, validity, index, scratch->wide, &keys->count) ||
         in.at != in.end || !get_codes(entry, scratch->wide, keys))
         return false;
     if (validity == rows)
         return true;
-    for (uint32_t i = 0, n = 0; i < rows; n += scratch->validity[i++])
-        keys->index[i] = scratch->validity[i] ? scratch->validity_of_name[n] : (uint16_t)keys->count;
+    for (uint32_t i = 0, n = 0; i < rows; i++)
+        keys->index[i] = sta_validity_has(&scratch->validity, i) ? index[n++] : (uint16_t)keys->count;
     keys->codes[keys->count++] = STA_NO_CODE;
     return true;
 }

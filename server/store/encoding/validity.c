@@ -2,8 +2,8 @@
  *
  * DESIGN: which rows have a value is hard to predict, so nothing branches on it.  With AVX2 four rows move at
  * a time: their four bits choose a shuffle that brings those that have a value to the front; what is stored
- * behind these, the next four overwrite.  The rows that do not fill a word of bits, and all on other
- * machines, move one by one. */
+ * behind these, the next four overwrite.  Values are spread likewise, by the shuffle that undoes it.  The
+ * rows that do not fill a word of bits, and all on other machines, move one by one. */
 #include "store/encoding/validity.h"
 
 #include <stdbool.h>
@@ -35,6 +35,18 @@ static const uint8_t halves[16][8] = {
     {V(1), V(2), V(3)},
     {V(0), V(1), V(2), V(3)},
 };
+#undef V
+
+/* The halves of the kept values that go to four rows; -1: the row has none. */
+#define V(kept) (2 * (kept)), (2 * (kept) + 1)
+#define NONE -1, -1
+static const int8_t halves_of_rows[16][8] = {
+    {NONE, NONE, NONE, NONE}, {V(0), NONE, NONE, NONE}, {NONE, V(0), NONE, NONE}, {V(0), V(1), NONE, NONE},
+    {NONE, NONE, V(0), NONE}, {V(0), NONE, V(1), NONE}, {NONE, V(0), V(1), NONE}, {V(0), V(1), V(2), NONE},
+    {NONE, NONE, NONE, V(0)}, {V(0), NONE, NONE, V(1)}, {NONE, V(0), NONE, V(1)}, {V(0), V(1), NONE, V(2)},
+    {NONE, NONE, V(0), V(1)}, {V(0), NONE, V(1), V(2)}, {NONE, V(0), V(1), V(2)}, {V(0), V(1), V(2), V(3)},
+};
+#undef NONE
 #undef V
 
 /* All of these do whole words.  Return: rows done. */
@@ -83,6 +95,56 @@ AVX2 static uint32_t keep_key_words(const struct sta_validity *validity, const u
     return done;
 }
 
+/* Four rows of which the bits are these: their values; of those without, no bit of *has. */
+AVX2 static inline __m256i spread_four(const int64_t *kept, uint32_t bits, __m256i *has)
+{
+    const __m256i order = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)halves_of_rows[bits]));
+    *has = _mm256_cmpgt_epi32(order, _mm256_set1_epi32(-1));
+    return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)kept), order);
+}
+
+AVX2 static uint32_t spread_words(const struct sta_validity *validity, const int64_t **kept, int64_t *values)
+{
+    uint32_t done = validity->rows / WORD_ROWS * WORD_ROWS;
+    for (uint32_t w = 0; w < done / WORD_ROWS; w++)
+        for (uint32_t bits = validity->bits[w], g = 0; g < WORD_ROWS / 4; g++, bits >>= 4, values += 4) {
+            __m256i has, four = spread_four(*kept, bits & 15, &has);
+            _mm256_storeu_si256((__m256i *)values, _mm256_and_si256(four, has));
+            *kept += _mm_popcnt_u32(bits & 15);
+        }
+    return done;
+}
+
+AVX2 static uint32_t spread_code_words(const struct sta_validity *validity, const int64_t **kept,
+                                       uint32_t *codes)
+{
+    const uint32_t done = validity->rows / WORD_ROWS * WORD_ROWS;
+    const __m256i lower_halves = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6), ones = _mm256_set1_epi32(-1);
+    for (uint32_t w = 0; w < done / WORD_ROWS; w++)
+        for (uint32_t bits = validity->bits[w], g = 0; g < WORD_ROWS / 4; g++, bits >>= 4, codes += 4) {
+            __m256i has, four = spread_four(*kept, bits & 15, &has);
+            four = _mm256_or_si256(four, _mm256_xor_si256(has, ones)); /* all ones is STA_NO_CODE */
+            four = _mm256_permutevar8x32_epi32(four, lower_halves);
+            _mm_storeu_si128((__m128i *)codes, _mm256_castsi256_si128(four));
+            *kept += _mm_popcnt_u32(bits & 15);
+        }
+    return done;
+}
+
+AVX2 static uint32_t missing_words(const struct sta_validity *validity, uint8_t *missing)
+{
+    const uint32_t done = validity->rows / WORD_ROWS * WORD_ROWS;
+    const __m256i bytes = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+    for (uint32_t w = 0; w < done / WORD_ROWS; w++) {
+        __m256i word = _mm256_shuffle_epi8(_mm256_set1_epi32((int)validity->bits[w]), bytes);
+        __m256i has = _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
+        _mm256_storeu_si256((__m256i *)(missing + w * WORD_ROWS),
+                            _mm256_andnot_si256(has, _mm256_set1_epi8(1)));
+    }
+    return done;
+}
+
 static bool by_words(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
@@ -117,11 +179,6 @@ void sta_validity_find(struct sta_validity *validity, const uint8_t *kinds, uint
     validity->kind = others ? 0 : largest;
 }
 
-static uint32_t has_value(const struct sta_validity *validity, uint32_t row)
-{
-    return validity->bits[row / WORD_ROWS] >> (row % WORD_ROWS) & 1;
-}
-
 void sta_validity_compact(const struct sta_validity *validity, const int64_t *values, int64_t *kept)
 {
     uint32_t done = 0;
@@ -129,7 +186,7 @@ void sta_validity_compact(const struct sta_validity *validity, const int64_t *va
     if (by_words())
         done = keep_words(validity, values, &kept);
 #endif
-    for (uint32_t i = done; i < validity->rows; kept += has_value(validity, i++))
+    for (uint32_t i = done; i < validity->rows; kept += sta_validity_has(validity, i++))
         *kept = values[i];
 }
 
@@ -140,6 +197,39 @@ void sta_validity_compact_keys(const struct sta_validity *validity, const uint16
     if (by_words())
         done = keep_key_words(validity, keys, &kept);
 #endif
-    for (uint32_t i = done; i < validity->rows; kept += has_value(validity, i++))
+    for (uint32_t i = done; i < validity->rows; kept += sta_validity_has(validity, i++))
         *kept = keys[i];
+}
+
+void sta_validity_spread(const struct sta_validity *validity, const int64_t *kept, int64_t *values)
+{
+    uint32_t done = 0;
+#ifdef __x86_64__
+    if (by_words())
+        done = spread_words(validity, &kept, values);
+#endif
+    for (uint32_t i = done; i < validity->rows; kept += sta_validity_has(validity, i++))
+        values[i] = *kept & -(int64_t)sta_validity_has(validity, i);
+}
+
+void sta_validity_spread_codes(const struct sta_validity *validity, const int64_t *kept, uint32_t *codes)
+{
+    uint32_t done = 0;
+#ifdef __x86_64__
+    if (by_words())
+        done = spread_code_words(validity, &kept, codes);
+#endif
+    for (uint32_t i = done; i < validity->rows; kept += sta_validity_has(validity, i++))
+        codes[i] = sta_validity_has(validity, i) ? (uint32_t)*kept : STA_NO_CODE;
+}
+
+void sta_validity_missing(const struct sta_validity *validity, uint8_t *missing)
+{
+    uint32_t done = 0;
+#ifdef __x86_64__
+    if (by_words())
+        done = missing_words(validity, missing);
+#endif
+    for (uint32_t i = done; i < validity->rows; i++)
+        missing[i] = !sta_validity_has(validity, i);
 }

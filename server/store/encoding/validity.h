@@ -1,4 +1,5 @@
-/* validity.h - the validity bitmap of a column chunk, and compacting the values of the rows that have one. */
+/* validity.h - the validity bitmap of a column chunk; compacting the values of the rows that have one, and
+ * spreading them to their rows again. */
 #ifndef STA_STORE_VALIDITY_H
 #define STA_STORE_VALIDITY_H
 
@@ -17,5 +18,19 @@ void sta_validity_find(struct sta_validity *validity, const uint8_t *kinds, uint
 /** The values (keys) of the rows that have one, in row order.  @kept: room for all rows. */
 void sta_validity_compact(const struct sta_validity *validity, const int64_t *values, int64_t *kept);
 void sta_validity_compact_keys(const struct sta_validity *validity, const uint16_t *keys, uint16_t *kept);
+
+#define STA_VALIDITY_PADDING 3 /* values past the last that must be readable where they are spread from */
+
+/** The values of the rows that have one, each at its row; 0 at the others. */
+void sta_validity_spread(const struct sta_validity *validity, const int64_t *kept, int64_t *values);
+/** The same of codes; STA_NO_CODE at the others. */
+void sta_validity_spread_codes(const struct sta_validity *validity, const int64_t *kept, uint32_t *codes);
+/** @missing: 1 of each row that has no value, else 0. */
+void sta_validity_missing(const struct sta_validity *validity, uint8_t *missing);
+
+static inline uint32_t sta_validity_has(const struct sta_validity *validity, uint32_t row)
+{
+    return validity->bits[row / 32] >> (row % 32) & 1;
+}
 
 #endif

@@ -62,12 +62,34 @@ static void check_order(struct sta_row_order *order, uint32_t rows)
 ORDERS(X)
 #undef X
 
+/* @kept: of @present.  Spread, they lie where @values of the rows that have one lie. */
+static void check_spread(const struct sta_validity *present, const int64_t *values, const int64_t *kept)
+{
+    const uint32_t rows = present->rows;
+    int64_t *spread = sta_alloc_array(rows, sizeof *spread);
+    uint32_t *codes = sta_alloc_array(rows, sizeof *codes);
+    uint8_t *missing = sta_alloc(rows);
+    sta_validity_spread(present, kept, spread);
+    sta_validity_spread_codes(present, kept, codes);
+    sta_validity_missing(present, missing);
+    for (uint32_t i = 0; i < rows; i++) {
+        const bool has = sta_validity_has(present, i);
+        cr_assert_eq(spread[i], has ? values[i] : 0, "row %u of %u", i, rows);
+        cr_assert_eq(codes[i], has ? (uint32_t)values[i] : STA_NO_CODE, "row %u of %u", i, rows);
+        cr_assert_eq(missing[i], !has, "row %u of %u", i, rows);
+    }
+    free(spread);
+    free(codes);
+    free(missing);
+}
+
 /* Buffers as long as their rows, so that a sanitizer sees a step past them. */
 static void check_kept(uint32_t rows, unsigned percent, unsigned kind_count)
 {
     struct sta_validity present;
     uint8_t *kinds = sta_alloc(rows);
-    int64_t *values = sta_alloc_array(rows, sizeof *values), *kept = sta_alloc_array(rows, sizeof *kept);
+    int64_t *values = sta_alloc_array(rows, sizeof *values),
+            *kept = sta_alloc_array(rows + STA_VALIDITY_PADDING, sizeof *kept);
     uint16_t *keys = sta_alloc_array(rows, sizeof *keys),
              *kept_keys = sta_alloc_array(rows, sizeof *kept_keys);
     unsigned seen = 0;
@@ -90,6 +112,7 @@ static void check_kept(uint32_t rows, unsigned percent, unsigned kind_count)
     }
     cr_assert_eq(present.rows, rows);
     cr_assert_eq(present.count, count);
+    check_spread(&present, values, kept);
     bool one_kind = seen != 0 && (seen & (seen - 1)) == 0;
     cr_assert_eq(present.kind, one_kind ? __builtin_ctz(seen) : 0);
     free(kinds);
@@ -99,7 +122,7 @@ static void check_kept(uint32_t rows, unsigned percent, unsigned kind_count)
     free(kept_keys);
 }
 
-Test(rows, those_that_have_a_value_move_close_together)
+Test(rows, values_move_close_together_and_back)
 {
     static const uint32_t counts[] = {
         1, 3, 31, 32, 33, 100, 1000, STA_ROW_GROUP_ROWS - 1, STA_ROW_GROUP_ROWS};
