@@ -104,6 +104,7 @@ async function refusalIsShownAlone(page, daemon) {
         /samples are made both by ranks and by their workers/,
     );
     assert.equal(await page.locator('.card:visible').count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'it would be refused again');
 }
 
 /** The simulated epoch beside the traced one, on the canvas of the timeline. */

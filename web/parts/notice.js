@@ -14,8 +14,8 @@ export function waiting({ height = 120, ...work }) {
 }
 
 /**
- * The server's own sentence, and a way to try again.
- * @param {Error & {title?: string}} problem
+ * The server's own sentence, and a way to try again where that may help: what a trace lacks, it lacks again.
+ * @param {Error & {title?: string, status?: number}} problem
  * @param {() => void} [retry]
  */
 export function failure(problem, retry) {
@@ -28,7 +28,7 @@ export function failure(problem, retry) {
             problem.title && problem.title !== problem.message && h('strong', {}, problem.title, '. '),
             problem.message,
         ),
-        retry && h('button', { class: 'button small', onclick: retry }, 'Try again'),
+        retry && problem.status !== 422 && h('button', { class: 'button small', onclick: retry }, 'Try again'),
     );
 }
 
