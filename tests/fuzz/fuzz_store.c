@@ -88,7 +88,7 @@ static void make_good(void)
                 put_args(&pending.batch, k, i);
     }
     pending.batch.count = ROWS;
-    struct sta_segment_builder *builder = sta_builder_create(STA_EFFORT_FAST);
+    struct sta_segment_builder *builder = sta_builder_create(STA_EFFORT_FAST, NULL);
     if (sta_builder_build(builder, &pending, 1, &bytes, &err) != STA_OK)
         abort();
     good_size = bytes->size;

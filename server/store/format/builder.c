@@ -10,9 +10,10 @@
 #include "store/format/builder_private.h"
 #include "store/store.h"
 
-struct sta_segment_builder *sta_builder_create(enum sta_effort effort)
+struct sta_segment_builder *sta_builder_create(enum sta_effort effort, struct sta_account *account)
 {
     struct sta_segment_builder *builder = sta_alloc(sizeof *builder);
+    builder->account = account;
     builder->encoder = sta_column_encoder_create(effort);
     return builder;
 }
@@ -47,6 +48,7 @@ void sta_builder_destroy(struct sta_segment_builder *builder)
     free(builder->parts);
     free(builder->keys);
     free(builder->flags);
+    sta_account_release(builder->account, builder->flag_capacity);
     sta_buffer_fini(&builder->out);
     sta_buffer_fini(&builder->codes);
     sta_buffer_fini(&builder->used);
@@ -204,7 +206,9 @@ static void put_used(struct sta_segment_builder *builder, size_t first, struct s
     uint32_t used_count = 0;
     for (size_t i = first; i < builder->entry_count; i++)
         past = STA_MAX(past, builder->entries[i].entry.max + 1);
+    const size_t before_growth = builder->flag_capacity;
     STA_GROW(builder->flags, builder->flag_capacity, (size_t)past + 1);
+    sta_account_overdraw(builder->account, builder->flag_capacity - before_growth);
     uint8_t *flags = builder->flags;
     memset(flags, 0, (size_t)past + 1);
     for (size_t i = first; i < builder->entry_count && !builder->codes.failed; i++)

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "common/account.h"
 #include "common/buffer.h"
 #include "common/error.h"
 #include "common/event.h"
@@ -20,7 +21,8 @@ struct sta_pending {
 };
 
 struct sta_segment_builder; /* working memory of one worker */
-struct sta_segment_builder *sta_builder_create(enum sta_effort effort);
+/** What grows with the codes of a trace is overdrawn from @account (NULL allowed), which is borrowed. */
+struct sta_segment_builder *sta_builder_create(enum sta_effort effort, struct sta_account *account);
 void sta_builder_destroy(struct sta_segment_builder *builder);
 /**
  * sta_builder_build - make a segment of all rows of @pending (at least one)

@@ -27,6 +27,7 @@ struct sta_key_column {
 };
 
 struct sta_segment_builder {
+    struct sta_account *account;
     struct sta_column_encoder *encoder;
     struct sta_column_plans *plans; /* by column */
     size_t plan_capacity;
@@ -42,7 +43,7 @@ struct sta_segment_builder {
     struct sta_key_column name, thread;
     struct sta_disk_row_group *row_groups;
     uint8_t *validity; /* by row group: whether it has values of the args key */
-    uint8_t *flags;    /* used codes */
+    uint8_t *flags;    /* by code of a column: whether it is used; counted in the account */
     size_t flag_capacity;
 
     /* of the batches it is made from: builder_batches.c */

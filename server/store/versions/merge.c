@@ -224,7 +224,7 @@ static int reserve(struct sta_merging *merging)
     merging->values.codes = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
     merging->values.kinds = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
     merging->values.missing = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
-    merging->builder = sta_builder_create(STA_EFFORT_THOROUGH);
+    merging->builder = sta_builder_create(STA_EFFORT_THOROUGH, merging->options->account);
     return merging->own_chunks != NULL && merging->own_number != NULL ? STA_OK : merging->err->status;
 }
 

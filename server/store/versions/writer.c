@@ -419,7 +419,7 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
     if (own->pending_count == 0)
         return STA_OK;
     if (own->builder == NULL)
-        own->builder = sta_builder_create(STA_EFFORT_FAST);
+        own->builder = sta_builder_create(STA_EFFORT_FAST, writer->account);
     int status = translate_pending(writer, own, err);
     if (status == STA_OK)
         status = sta_builder_build(own->builder, own->pending, own->pending_count, &bytes, err);
