@@ -1,9 +1,8 @@
 /* bitpack.c - see bitpack.h.
  *
  * DESIGN: lane l holds the numbers l, l + 8, l + 16, .. as one stream of bits, and the lanes' 64-bit words
- * are interleaved.  So eight neighbours sit at the same bit of eight neighbouring words: the compiler turns
- * the inner loops into vector shifts by one common count, at any instruction set, and no width needs code of
- * its own. */
+ * are interleaved.  So eight neighbours sit at the same bit of eight neighbouring words: they are one vector
+ * that is shifted by one common count, with any instruction set, and no width needs code of its own. */
 #include "store/encoding/bitpack.h"
 
 #include <string.h>

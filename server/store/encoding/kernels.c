@@ -5,8 +5,8 @@
 #include "common/dictionary.h"
 #include "store/encoding/bitpack.h"
 
-#define STA_PACK_WORD (STA_PACK_LANES * sizeof(uint64_t)) /* one word of every lane */
-
+/* A word of every lane.  As a type, since compilers do not make vectors of loops over lanes. */
+typedef uint64_t sta_lanes __attribute__((vector_size(STA_PACK_LANES * sizeof(uint64_t))));
 typedef uint8_t sta_byte_vector __attribute__((vector_size(32)));
 
 #define STA_LOOPS "store/encoding/kernels_body.h"

@@ -1,27 +1,20 @@
 /* kernels_body.h - bodies of kernels.h; common/instruction_sets.h compiles them. */
 
-static inline uint64_t KERNEL(load)(const unsigned char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
 TARGET static void KERNEL(unpack)(const unsigned char *in, uint32_t per_lane, unsigned width, uint64_t *out)
 {
-    uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    const uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     for (uint32_t n = 0; n < per_lane; n++, out += STA_PACK_LANES) {
-        unsigned bit = n * width, shift = bit % 64;
-        const unsigned char *word = in + bit / 64 * STA_PACK_WORD;
-        if (shift + width <= 64) {
-            for (unsigned l = 0; l < STA_PACK_LANES; l++)
-                out[l] = KERNEL(load)(word + 8 * l) >> shift & mask;
-        } else {
-            for (unsigned l = 0; l < STA_PACK_LANES; l++)
-                out[l] = (KERNEL(load)(word + 8 * l) >> shift | KERNEL(load)(word + STA_PACK_WORD + 8 * l)
-                                                                    << (64 - shift)) &
-                         mask;
+        const unsigned bit = n * width, shift = bit % 64;
+        const unsigned char *word = in + bit / 64 * sizeof(sta_lanes);
+        sta_lanes numbers, rest;
+        memcpy(&numbers, word, sizeof numbers);
+        numbers >>= shift;
+        if (shift + width > 64) {
+            memcpy(&rest, word + sizeof rest, sizeof rest);
+            numbers |= rest << (64 - shift);
         }
+        numbers &= mask;
+        memcpy(out, &numbers, sizeof numbers);
     }
 }
 

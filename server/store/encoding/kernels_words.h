@@ -45,30 +45,39 @@ TARGET static void WORDS(split_bytes)(const void *words, uint32_t count, unsigne
             bytes[i] = (unsigned char)(at[i] >> (8 * p));
 }
 
+/* *numbers: one of every lane; 0 where there is none any more. */
+TARGET static inline void WORDS(next_numbers)(const WORD *at, uint32_t count, WORD less, sta_lanes *numbers)
+{
+    typedef WORD words __attribute__((vector_size(STA_PACK_LANES * sizeof(WORD))));
+    words next = (words){0} + less;
+    if (count >= STA_PACK_LANES)
+        memcpy(&next, at, sizeof next);
+    else
+        memcpy(&next, at, count * sizeof(WORD));
+    *numbers = __builtin_convertvector(next - less, sta_lanes);
+}
+
 /* One number of every lane at a time: they fill a 64-bit word of each lane at once. */
 TARGET static void WORDS(pack)(const void *words, uint32_t count, uint64_t base, unsigned width,
                                unsigned char *out)
 {
-    const WORD *at = words, less = (WORD)base;
-    uint64_t full[STA_PACK_LANES] = {0};
+    const WORD *at = words;
+    sta_lanes full = {0};
     unsigned filled = 0; /* bits of each lane's word */
     for (uint32_t i = 0; i < count; i += STA_PACK_LANES) {
-        uint64_t number[STA_PACK_LANES] = {0};
-        for (unsigned l = 0; l < (count - i < STA_PACK_LANES ? count - i : STA_PACK_LANES); l++)
-            number[l] = (WORD)(at[i + l] - less);
-        for (unsigned l = 0; l < STA_PACK_LANES; l++)
-            full[l] |= number[l] << filled;
+        sta_lanes numbers;
+        WORDS(next_numbers)(at + i, count - i, (WORD)base, &numbers);
+        full |= numbers << filled;
         filled += width;
         if (filled < 64)
             continue;
-        memcpy(out, full, sizeof full);
+        memcpy(out, &full, sizeof full);
         out += sizeof full;
         filled -= 64;
-        for (unsigned l = 0; l < STA_PACK_LANES; l++)
-            full[l] = filled ? number[l] >> (width - filled) : 0;
+        full = filled ? numbers >> (width - filled) : (sta_lanes){0};
     }
     if (filled > 0)
-        memcpy(out, full, sizeof full);
+        memcpy(out, &full, sizeof full);
 }
 
 static const struct sta_word_kernels WORDS(kernels) = {
