@@ -1,7 +1,9 @@
-/* The loops over raw bytes: portable, and with SSE2, which every x86-64 has. */
+/* The loops over raw bytes: portable, and with SSE2, which every x86-64 has; those that all bytes of a trace
+ * go through with more than that. */
 #include "decode/bytes.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -9,17 +11,22 @@
 
 #include "common/memory.h"
 
+struct newline_kernels {
+    size_t (*count)(const char *bytes, size_t size);
+};
+typedef uint8_t sta_bytes __attribute__((vector_size(32)));
+
+#define STA_LOOPS "decode/bytes_loops.h"
+#include "common/instruction_sets.h"
+
+size_t sta_count_newlines(const char *bytes, size_t size)
+{
+    return STA_BEST_KERNELS->count(bytes, size);
+}
+
 static bool ends_string(unsigned char c)
 {
     return c == '"' || c == '\\' || c < 0x20 || c >= 0x80;
-}
-
-static size_t count_newlines_portable(const char *bytes, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += bytes[i] == '\n';
-    return count;
 }
 
 static const char *blanks_end_portable(const char *at, const char *end)
@@ -36,30 +43,9 @@ static const char *string_end_portable(const char *at, const char *end)
     return at;
 }
 
-static const struct sta_byte_kernels portable = {"portable", count_newlines_portable, blanks_end_portable,
-                                                 string_end_portable};
+static const struct sta_byte_kernels portable = {"portable", blanks_end_portable, string_end_portable};
 
 #if defined(__x86_64__)
-
-/* Each of the 16 counts has room for 255 vectors. */
-static size_t count_newlines_sse2(const char *bytes, size_t size)
-{
-    const __m128i newline = _mm_set1_epi8('\n');
-    __m128i sum = _mm_setzero_si128();
-    size_t i = 0;
-    while (i + 16 <= size) {
-        const size_t end = STA_MIN(size - 15, i + 255 * 16);
-        __m128i counts = _mm_setzero_si128();
-#pragma GCC unroll 8
-        for (; i < end; i += 16) {
-            __m128i block = _mm_loadu_si128((const __m128i *)(bytes + i));
-            counts = _mm_sub_epi8(counts, _mm_cmpeq_epi8(block, newline));
-        }
-        sum = _mm_add_epi64(sum, _mm_sad_epu8(counts, _mm_setzero_si128()));
-    }
-    sum = _mm_add_epi64(sum, _mm_unpackhi_epi64(sum, sum));
-    return (size_t)_mm_cvtsi128_si64(sum) + count_newlines_portable(bytes + i, size - i);
-}
 
 static const char *blanks_end_sse2(const char *at, const char *end)
 {
@@ -97,7 +83,7 @@ static const char *string_end_sse2(const char *at, const char *end)
     return at < end ? at : end;
 }
 
-static const struct sta_byte_kernels sse2 = {"sse2", count_newlines_sse2, blanks_end_sse2, string_end_sse2};
+static const struct sta_byte_kernels sse2 = {"sse2", blanks_end_sse2, string_end_sse2};
 
 #endif
 

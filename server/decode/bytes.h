@@ -10,10 +10,11 @@
 
 #define STA_BYTES_PADDING 128
 
+/** How many '\n' there are; nothing is read behind the bytes.  Context: any thread. */
+size_t sta_count_newlines(const char *bytes, size_t size);
+
 struct sta_byte_kernels {
     const char *name;
-    /** How many '\n' there are. */
-    size_t (*count_newlines)(const char *bytes, size_t size);
     /** The first byte from @at that is no blank: ' ' or '\t' .. '\r'; @end when there is none. */
     const char *(*blanks_end)(const char *at, const char *end);
     /** The first byte from @at that is '"', '\\', a control character or not ASCII; @end when there is none

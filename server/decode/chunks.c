@@ -116,7 +116,7 @@ static void fill(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
         enum sta_bytes_state state = chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
                                                           (size_t)STA_MIN(room, left), &got);
         if (chunker->framing == STA_FRAMING_LINES)
-            chunk->newlines += sta_byte_kernels()->count_newlines(chunk->bytes + chunk->size, got);
+            chunk->newlines += sta_count_newlines(chunk->bytes + chunk->size, got);
         chunk->size += got;
         chunker->consumed = chunker->bytes->consumed;
         if (got > 0)

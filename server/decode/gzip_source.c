@@ -247,7 +247,7 @@ enum sta_bytes_state sta_gzip_source_pass(struct sta_byte_source *base, char *sc
     while (state == STA_BYTES_OK && source->inside) {
         struct window window = {.out = (unsigned char *)scratch, .out_size = capacity};
         state = refill(source) ? inflate_some(source, &window) : STA_BYTES_CUT;
-        member->lines += sta_byte_kernels()->count_newlines(scratch, capacity - window.out_size);
+        member->lines += sta_count_newlines(scratch, capacity - window.out_size);
         member->text += capacity - window.out_size;
         if (cancel != NULL && atomic_load(cancel))
             state = STA_BYTES_CUT;

@@ -277,7 +277,7 @@ static const char *skip_blank_lines(struct scan *scan, const char *at, const cha
     const char *last = memrchr(at, '\n', (size_t)(run - at));
     if (last == NULL)
         return at;
-    uint64_t count = sta_byte_kernels()->count_newlines(at, (size_t)(last + 1 - at));
+    uint64_t count = sta_count_newlines(at, (size_t)(last + 1 - at));
     scan->outcome->counts.lines += count;
     scan->outcome->counts.blank += count;
     *number += count;

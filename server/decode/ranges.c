@@ -248,7 +248,7 @@ static int count_lines(int fd, const char *file, const _Atomic bool *cancel, cha
             return sta_fail_file(err, errno, "cannot read %s", file);
         if (n == 0)
             return sta_fail(err, STA_EOUTDATED, "%s became shorter while it was read", file);
-        range->lines += sta_byte_kernels()->count_newlines(bytes, (size_t)n);
+        range->lines += sta_count_newlines(bytes, (size_t)n);
         range->text += (uint64_t)n;
         at += (uint64_t)n;
     }
