@@ -53,6 +53,12 @@ STA_MUSTCHECK static inline int sta_long_spans_add(struct sta_long_spans *spans,
     return fresh != NULL ? STA_OK : err->status;
 }
 
+/** Whether a span has its length and ends by @at: what nearly all do; of any other it is to be found out. */
+static inline bool sta_exact_span_ends_by(const struct sta_exact_span *span, int64_t at)
+{
+    return span->length != STA_LONG_SPAN && span->ts + span->length <= at;
+}
+
 /** End and contribution of a span. */
 static inline struct sta_long_span sta_exact_span_whole(const struct sta_long_spans *spans,
                                                         const struct sta_exact_span *span)

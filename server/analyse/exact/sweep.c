@@ -162,6 +162,8 @@ int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, cons
     int rc = grow_worker(sweep, worker, err);
     worker->beyond.count = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (sta_exact_span_ends_by(&spans[i], slice->to))
+            continue;
         const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, &spans[i]);
         if (whole.te > slice->to)
             rc = add_farthest_end(sweep, &worker->beyond, whole.te, whole.contribution, err);
@@ -315,13 +317,11 @@ static inline void unite(struct running *accumulator, int64_t ts, int64_t te)
     accumulator->end = end;
 }
 
-/* [ts, te) is about to be added to a compared accumulator. */
-static inline void compare(struct worker *worker, uint32_t accumulator, uint32_t index, uint32_t number,
-                           uint32_t which, int64_t ts, int64_t te)
+/* [ts, te) is about to be added to an accumulator that is compared with the cover at @index, and not listed
+ * there. */
+__attribute__((noinline)) static void compare(struct worker *worker, struct overlap *overlap,
+                                              uint32_t accumulator, uint32_t index, int64_t ts, int64_t te)
 {
-    struct overlap *overlap = overlap_of(worker, number, which);
-    if (index == STA_NO_COVER || overlap->next != 0)
-        return;
     struct cover *cover = &worker->covers[index];
     const int64_t from = STA_MAX(ts, worker->running[accumulator].end);
     overlap->time += STA_MAX(STA_MIN(te, cover->end) - from, 0);
@@ -336,7 +336,7 @@ static inline void compare(struct worker *worker, uint32_t accumulator, uint32_t
 }
 
 /* A cover that is about to gain [from, to) reaches the end of a listed accumulator. */
-static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t from, int64_t to)
+__attribute__((noinline)) static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t from, int64_t to)
 {
     uint32_t *link = &cover->first;
     cover->least = INT64_MAX;
@@ -374,15 +374,22 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
     if (ts >= te || rc != 0)
         return rc;
     const struct sta_contribution *of = met->contribution;
-    for (uint32_t k = of->plain; k < of->measured; k++) {
-        const struct sta_compared *compared = &of->compared[k - of->plain];
-        compare(worker, of->accumulators[k], compared->compute, compared->number, OF_COMPUTE, ts, te);
-        compare(worker, of->accumulators[k], compared->children, compared->number, OF_CHILDREN, ts, te);
+    const uint32_t *accumulator = of->accumulators;
+    const uint32_t *const compared = accumulator + of->plain, *const last = accumulator + of->measured;
+    struct running *const running = worker->running;
+    for (; accumulator < compared; accumulator++)
+        unite(&running[*accumulator], ts, te);
+    for (const struct sta_compared *with = of->compared; accumulator < last; accumulator++, with++) {
+        struct overlap *overlaps = overlap_of(worker, with->number, 0);
+        if (with->compute != STA_NO_COVER && overlaps[OF_COMPUTE].next == 0)
+            compare(worker, &overlaps[OF_COMPUTE], *accumulator, with->compute, ts, te);
+        if (with->children != STA_NO_COVER && overlaps[OF_CHILDREN].next == 0)
+            compare(worker, &overlaps[OF_CHILDREN], *accumulator, with->children, ts, te);
+        unite(&running[*accumulator], ts, te);
     }
-    for (uint32_t k = 0; k < of->measured; k++)
-        unite(&worker->running[of->accumulators[k]], ts, te);
-    for (uint32_t c = 0; c < of->union_count; c++)
-        add_to_cover(worker, of->unions[c], ts, te);
+    const uint32_t *const unions = of->unions, *const end = unions + of->union_count;
+    for (const uint32_t *index = unions; index < end; index++)
+        add_to_cover(worker, *index, ts, te);
     return STA_OK;
 }
 
@@ -404,23 +411,34 @@ static int take_open(const struct sta_exact_sweep *sweep, struct worker *worker,
     return rc;
 }
 
+/* A span that begins before @to, and may reach beyond it or begin before @from. */
+static int take_cut_span(const struct sta_exact_sweep *sweep, struct worker *worker,
+                         const struct sta_exact_span *span, int64_t from, int64_t to, struct sta_error *err)
+{
+    const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, span);
+    int rc = STA_OK;
+    if (span->ts >= from || whole.te > from) /* else it ended before the first bin */
+        rc = take_part(sweep, worker, STA_MAX(span->ts, from), STA_MIN(whole.te, to), whole.contribution, err);
+    if (rc == 0 && whole.te > to)
+        rc = add_farthest_end(sweep, &worker->open, whole.te, whole.contribution, err);
+    return rc;
+}
+
 /* The spans that begin before @to. */
 static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker,
                       const struct sta_slice *slice, size_t *next, int64_t from, int64_t to,
                       struct sta_error *err)
 {
     size_t count;
-    const struct sta_exact_span *spans = sta_slice_records(slice, &count);
+    const struct sta_exact_span *first = sta_slice_records(slice, &count);
+    const struct sta_exact_span *span = first + *next, *const last = first + count;
     int rc = STA_OK;
-    for (; rc == 0 && *next < count && spans[*next].ts < to; (*next)++) {
-        const struct sta_exact_span *span = &spans[*next];
-        const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, span);
-        if (span->ts >= from || whole.te > from) /* else it ended before the first bin */
-            rc = take_part(sweep, worker, STA_MAX(span->ts, from), STA_MIN(whole.te, to), whole.contribution,
-                           err);
-        if (rc == 0 && whole.te > to)
-            rc = add_farthest_end(sweep, &worker->open, whole.te, whole.contribution, err);
-    }
+    for (; rc == 0 && span < last && span->ts < to; span++)
+        if (span->ts >= from && sta_exact_span_ends_by(span, to))
+            rc = take_part(sweep, worker, span->ts, span->ts + span->length, span->contribution, err);
+        else
+            rc = take_cut_span(sweep, worker, span, from, to, err);
+    *next = (size_t)(span - first);
     return rc;
 }
 
