@@ -383,3 +383,15 @@ int sta_account_grow_(struct sta_account *account, void *array, size_t *capacity
     *capacity = grown;
     return STA_OK;
 }
+
+int sta_account_grow_zeroed_(struct sta_account *account, void *array, size_t *capacity, size_t need,
+                             size_t size, const char *what, struct sta_error *err)
+{
+    const size_t before = *capacity;
+    int rc = sta_account_grow_(account, array, capacity, need, size, what, err);
+    char *items;
+    memcpy(&items, array, sizeof items);
+    if (rc == 0)
+        memset(items + before * size, 0, (*capacity - before) * size);
+    return rc;
+}

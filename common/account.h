@@ -134,5 +134,12 @@ STA_MUSTCHECK int sta_account_failure(const struct sta_account *account, struct 
          : sta_account_grow_((account), &(array), &(capacity), (need), sizeof *(array), (what), (err)))
 int sta_account_grow_(struct sta_account *account, void *array, size_t *capacity, size_t need, size_t size,
                       const char *what, struct sta_error *err);
+/* The same; items are all zero where nothing was set. */
+#define STA_ACCOUNT_GROW_ZEROED(account, array, capacity, need, what, err)                                   \
+    ((size_t)(need) <= (capacity) ? STA_OK                                                                   \
+                                  : sta_account_grow_zeroed_((account), &(array), &(capacity), (need),       \
+                                                             sizeof *(array), (what), (err)))
+int sta_account_grow_zeroed_(struct sta_account *account, void *array, size_t *capacity, size_t need,
+                             size_t size, const char *what, struct sta_error *err);
 
 #endif

@@ -252,6 +252,11 @@ void sta_put_varint(struct sta_buffer *buffer, uint64_t value)
     sta_put(buffer, bytes, write_varint(bytes, value));
 }
 
+void sta_put_signed(struct sta_buffer *buffer, int64_t value)
+{
+    sta_put_varint(buffer, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
 void sta_put_block(struct sta_buffer *buffer, const void *bytes, size_t size)
 {
     char head[VARINT_MOST];
@@ -326,6 +331,12 @@ uint64_t sta_get_varint(struct sta_cursor *cursor)
     }
     cursor->failed = true;
     return 0;
+}
+
+int64_t sta_get_signed(struct sta_cursor *cursor)
+{
+    const uint64_t bits = sta_get_varint(cursor);
+    return (int64_t)(bits >> 1 ^ (0 - (bits & 1)));
 }
 
 const char *sta_get_block(struct sta_cursor *cursor, size_t *size)

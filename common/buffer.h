@@ -41,6 +41,8 @@ void sta_put_csv_text(struct sta_buffer *buffer, const char *text, size_t length
 void sta_put_u32(struct sta_buffer *buffer, uint32_t value); /* little endian */
 void sta_put_u64(struct sta_buffer *buffer, uint64_t value);
 void sta_put_varint(struct sta_buffer *buffer, uint64_t value); /* LEB128 */
+void sta_put_signed(struct sta_buffer *buffer,
+                    int64_t value); /* zigzag: small numbers of either sign are few bytes */
 void sta_put_block(struct sta_buffer *buffer, const void *bytes,
                    size_t size); /* varint size, then the bytes */
 /** The content as a C string owned by the caller (free it); NULL if the buffer had failed.  Empties the
@@ -57,6 +59,7 @@ struct sta_cursor {
 uint32_t sta_get_u32(struct sta_cursor *cursor);
 uint64_t sta_get_u64(struct sta_cursor *cursor);
 uint64_t sta_get_varint(struct sta_cursor *cursor);
+int64_t sta_get_signed(struct sta_cursor *cursor);
 /** Borrows `size` bytes (set from the varint before them) of the input; NULL after a failure. */
 const char *sta_get_block(struct sta_cursor *cursor, size_t *size);
 const void *sta_get_bytes(struct sta_cursor *cursor, size_t size);

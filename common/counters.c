@@ -3,21 +3,10 @@
 
 #include <string.h>
 
-static void put_signed(struct sta_buffer *out, int64_t value)
-{
-    sta_put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
-}
-
-static int64_t get_signed(struct sta_cursor *in)
-{
-    uint64_t bits = sta_get_varint(in);
-    return (int64_t)(bits >> 1 ^ -(bits & 1));
-}
-
 void sta_counter_put(struct sta_buffer *out, const struct sta_counter_record *record, int64_t last_ns)
 {
-    put_signed(out, (int64_t)((uint64_t)record->ns - (uint64_t)last_ns));
-    put_signed(out, record->pid);
+    sta_put_signed(out, (int64_t)((uint64_t)record->ns - (uint64_t)last_ns));
+    sta_put_signed(out, record->pid);
     sta_put_block(out, record->host.bytes, record->host.length);
     sta_put_block(out, record->name.bytes, record->name.length);
     sta_put_varint(out, record->values);
@@ -65,8 +54,8 @@ bool sta_counter_get(struct sta_cursor *in, struct sta_counter_record *record)
 {
     if (in->failed || in->at == in->end)
         return false;
-    record->ns = (int64_t)((uint64_t)record->ns + (uint64_t)get_signed(in));
-    record->pid = get_signed(in);
+    record->ns = (int64_t)((uint64_t)record->ns + (uint64_t)sta_get_signed(in));
+    record->pid = sta_get_signed(in);
     record->host = get_text(in);
     record->name = get_text(in);
     record->values = sta_get_varint(in);

@@ -25,17 +25,6 @@ char *sta_get_optional(struct sta_cursor *in)
     return text != NULL ? sta_strndup(text, length) : NULL;
 }
 
-void sta_put_signed(struct sta_buffer *out, int64_t value)
-{
-    sta_put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
-}
-
-int64_t sta_get_signed(struct sta_cursor *in)
-{
-    uint64_t value = sta_get_varint(in);
-    return (int64_t)(value >> 1 ^ (0 - (value & 1)));
-}
-
 size_t sta_get_count(struct sta_cursor *in)
 {
     uint64_t count = sta_get_varint(in);
