@@ -40,14 +40,12 @@ struct columns {
 
 static int read_columns(struct sta_column_reader *reader, struct columns *columns, struct sta_error *err)
 {
-    const struct sta_column_values *names, *cats, *ts, *dur;
+    const struct sta_column_values *names, *cats;
     int rc = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
     if (rc == 0)
         rc = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
     if (rc == 0)
-        rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &ts, err);
-    if (rc == 0)
-        rc = sta_column_reader_physical(reader, STA_COLUMN_DUR, &dur, err);
+        rc = sta_column_reader_times(reader, &columns->ts, &columns->dur, err);
     if (rc == 0)
         rc = sta_column_reader_get(reader, STA_LOGICAL_proc_name, &columns->procs, err);
     if (rc == 0)
@@ -60,8 +58,6 @@ static int read_columns(struct sta_column_reader *reader, struct columns *column
         return sta_fail(err, STA_ECORRUPT, "a row group of the store has no threads");
     columns->names = names->codes;
     columns->cats = cats->codes;
-    columns->ts = ts->integers;
-    columns->dur = dur->integers;
     return 0;
 }
 

@@ -97,16 +97,11 @@ static int add_arriving(const struct sta_sweep *sweep, struct sta_sweep_worker *
 
 static int grow_units(struct sta_sweep *sweep, size_t need, struct sta_error *err)
 {
-    const size_t sets = sweep->options.sets, before = sweep->unit_capacity, counts = sweep->count_capacity;
-    int rc = STA_ACCOUNT_GROW(sweep->account, sweep->counts, sweep->count_capacity, need * sets,
-                              STA_SWEEP_WHAT, err);
-    if (rc == 0 && sweep->count_capacity > counts)
-        memset(sweep->counts + counts, 0, (sweep->count_capacity - counts) * sizeof *sweep->counts);
-    if (rc == 0)
-        rc = STA_ACCOUNT_GROW(sweep->account, sweep->since, sweep->unit_capacity, need, STA_SWEEP_WHAT, err);
-    if (rc == 0 && sweep->unit_capacity > before)
-        memset(sweep->since + before, 0, (sweep->unit_capacity - before) * sizeof *sweep->since);
-    return rc;
+    int rc = STA_ACCOUNT_GROW_ZEROED(sweep->account, sweep->counts, sweep->count_capacity,
+                                     need * sweep->options.sets, STA_SWEEP_WHAT, err);
+    return rc == 0 ? STA_ACCOUNT_GROW_ZEROED(sweep->account, sweep->since, sweep->unit_capacity, need,
+                                             STA_SWEEP_WHAT, err)
+                   : rc;
 }
 
 /* Takes over the state of a unit as the earlier slices left it. */

@@ -192,16 +192,6 @@ static void finish_start(struct sta_sweep *sweep, const struct sta_sweep_worker 
         start->before[s] += totals[s];
 }
 
-static int grow_totals(struct sta_sweep *sweep, size_t units, struct sta_error *err)
-{
-    size_t before = sweep->total_capacity;
-    int rc = STA_ACCOUNT_GROW(sweep->account, sweep->totals, sweep->total_capacity,
-                              units * sweep->options.sets, STA_SWEEP_WHAT, err);
-    if (rc == 0 && sweep->total_capacity > before)
-        memset(sweep->totals + before, 0, (sweep->total_capacity - before) * sizeof *sweep->totals);
-    return rc;
-}
-
 int sta_sweep_finalize(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
                        struct sta_error *err)
 {
@@ -209,7 +199,8 @@ int sta_sweep_finalize(struct sta_sweep *sweep, unsigned number, const struct st
     struct sta_sweep_worker *worker = &sweep->workers[number];
     const uint32_t sets = sweep->options.sets;
     pthread_mutex_lock(&sweep->lock);
-    int rc = grow_totals(sweep, worker->place_capacity, err);
+    int rc = STA_ACCOUNT_GROW_ZEROED(sweep->account, sweep->totals, sweep->total_capacity,
+                                     worker->place_capacity * sets, STA_SWEEP_WHAT, err);
     for (size_t i = 0; i < worker->arriving.count && rc == 0; i++)
         rc = finish_end(sweep, worker, i, err);
     for (size_t i = 0; i < worker->leaving.count && rc == 0; i++)

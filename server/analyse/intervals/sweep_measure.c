@@ -109,14 +109,9 @@ static inline void change_mask(const struct going *going, uint32_t mask, int64_t
 static inline __int128 *concurrency_times(const struct going *going, uint32_t set, size_t count)
 {
     struct sta_sweep_concurrency *concurrency = &going->worker->concurrency[set];
-    size_t before = concurrency->capacity;
-    if (__builtin_expect(count >= before, 0)) {
-        if (STA_ACCOUNT_GROW(going->sweep->account, concurrency->times, concurrency->capacity, count + 1,
-                             STA_SWEEP_WHAT, &going->worker->failure) != 0)
-            return NULL;
-        memset(concurrency->times + before, 0, (concurrency->capacity - before) * sizeof *concurrency->times);
-    }
-    return concurrency->times;
+    int rc = STA_ACCOUNT_GROW_ZEROED(going->sweep->account, concurrency->times, concurrency->capacity,
+                                     count + 1, STA_SWEEP_WHAT, &going->worker->failure);
+    return rc == 0 ? concurrency->times : NULL;
 }
 
 static inline bool is_one_hot(const struct going *going)
@@ -435,13 +430,10 @@ static void leave_unit(const struct going *going, int64_t *busy)
 
 static int64_t *events_of(const struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit)
 {
-    size_t sets = sweep->options.sets, before = worker->event_capacity;
-    if (STA_ACCOUNT_GROW(sweep->account, worker->events, worker->event_capacity, ((size_t)unit + 1) * sets,
-                         STA_SWEEP_WHAT, &worker->failure) != 0)
-        return NULL;
-    if (worker->event_capacity > before)
-        memset(worker->events + before, 0, (worker->event_capacity - before) * sizeof *worker->events);
-    return worker->events + unit * sets;
+    const size_t sets = sweep->options.sets;
+    int rc = STA_ACCOUNT_GROW_ZEROED(sweep->account, worker->events, worker->event_capacity,
+                                     ((size_t)unit + 1) * sets, STA_SWEEP_WHAT, &worker->failure);
+    return rc == 0 ? worker->events + unit * sets : NULL;
 }
 
 static void measure_unit(struct going *going, int64_t *busy)

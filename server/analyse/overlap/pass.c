@@ -46,19 +46,6 @@ struct pass {
 
 /* ---- events to sums and records */
 
-/* Zeroed. */
-static int grow_counts(const struct pass *pass, int64_t **counts, size_t *capacity, size_t units,
-                       struct sta_error *err)
-{
-    const size_t known = *capacity;
-    int64_t *grown = *counts;
-    int rc = STA_ACCOUNT_GROW(pass->account, grown, *capacity, units * pass->request->set_count, WHAT, err);
-    *counts = grown;
-    if (rc == 0 && *capacity > known)
-        memset(grown + known, 0, (*capacity - known) * sizeof *grown);
-    return rc;
-}
-
 /* Afterwards @instants has a place for each set of every unit that @units has one for: what a worker counted
  * is read for all of these, also for units that only others met. */
 static int grow_units(const struct pass *pass, struct worker *worker, size_t need, struct sta_error *err)
@@ -67,10 +54,13 @@ static int grow_units(const struct pass *pass, struct worker *worker, size_t nee
     int rc = STA_ACCOUNT_GROW(pass->account, worker->units, worker->unit_capacity, need, WHAT, err);
     if (rc == 0)
         sta_host_spans_clear(worker->units, units, worker->unit_capacity);
+    const size_t counts = worker->unit_capacity * pass->request->set_count;
     if (rc == 0)
-        rc = grow_counts(pass, &worker->instants, &worker->instant_capacity, worker->unit_capacity, err);
+        rc = STA_ACCOUNT_GROW_ZEROED(pass->account, worker->instants, worker->instant_capacity, counts, WHAT,
+                                     err);
     if (rc == 0 && pass->range.from > INT64_MIN)
-        rc = grow_counts(pass, &worker->arrived, &worker->arrived_capacity, worker->unit_capacity, err);
+        rc = STA_ACCOUNT_GROW_ZEROED(pass->account, worker->arrived, worker->arrived_capacity, counts, WHAT,
+                                     err);
     return rc;
 }
 

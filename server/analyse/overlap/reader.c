@@ -174,16 +174,6 @@ static void keep_first(uint32_t *masks, uint32_t rows)
 
 /* ---- columns */
 
-static int read_ticks(struct sta_column_reader *reader, uint32_t column, const int64_t **ticks,
-                      struct sta_error *err)
-{
-    const struct sta_column_values *values;
-    int rc = sta_column_reader_physical(reader, column, &values, err);
-    if (rc == 0)
-        *ticks = values->integers;
-    return rc;
-}
-
 /* Threads serve as indexes too: the store has checked that they are as it says. */
 static int read_threads(const struct sta_overlap_request *request, const struct sta_scan_rows *rows,
                         const uint32_t **threads, struct sta_error *err)
@@ -208,9 +198,7 @@ int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_
     const struct sta_overlap_binding *binding = reader->binding;
     *events = (struct sta_overlap_events){
         .units = reader->units, .masks = reader->masks, .selected = rows->selected, .count = rows->count};
-    int rc = read_ticks(rows->reader, STA_COLUMN_TS, &events->ts, err);
-    if (rc == 0)
-        rc = read_ticks(rows->reader, STA_COLUMN_DUR, &events->dur, err);
+    int rc = sta_column_reader_times(rows->reader, &events->ts, &events->dur, err);
     if (rc == 0)
         rc = read_threads(binding->request, rows, &events->threads, err);
     if (rc == 0)

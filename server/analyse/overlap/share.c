@@ -86,10 +86,8 @@ static int gather(struct work *work, const struct sta_stripe *stripe, const stru
                   struct sta_error *err)
 {
     const struct sta_scan scan = sta_overlap_scan(&work->request);
-    struct sta_time_range *ranges = sta_alloc_array(stripe->count, sizeof *ranges);
-    int rc = sta_time_ranges(&scan, stripe->count, STA_ALL_ROWS, budget->account, ranges)
-                 ? STA_OK
-                 : sta_fail(err, STA_EOUTDATED, "there is no memory for the list of row groups");
+    struct sta_time_range range;
+    int rc = sta_time_range_of(&scan, stripe, budget->account, &range, err);
     if (rc == 0)
         rc = sta_overlap_binding_init(&work->binding, &work->request, budget, err);
     if (rc == 0 && work->request.granularity > 0)
@@ -97,8 +95,7 @@ static int gather(struct work *work, const struct sta_stripe *stripe, const stru
     const struct sta_overlap_wants wants = {
         .series = work->series, .exposure = work->request.exposure, .concurrency = true};
     if (rc == 0)
-        rc = sta_overlap_gather(&work->binding, &wants, ranges[stripe->own], &work->partial, err);
-    free(ranges);
+        rc = sta_overlap_gather(&work->binding, &wants, range, &work->partial, err);
     return rc;
 }
 

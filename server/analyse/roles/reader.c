@@ -34,38 +34,16 @@ struct row_group {
     bool detailed; /* the vectors are there */
 };
 
-static int read_codes(struct sta_column_reader *reader, uint32_t column, const uint32_t **codes,
-                      struct sta_error *err)
-{
-    const struct sta_column_values *values;
-    int rc = sta_column_reader_physical(reader, column, &values, err);
-    if (rc == STA_OK)
-        *codes = values->kind == STA_KIND_ABSENT ? NULL : values->codes;
-    return rc;
-}
-
-static int read_ticks(struct sta_column_reader *reader, uint32_t column, const int64_t **ticks,
-                      struct sta_error *err)
-{
-    const struct sta_column_values *values;
-    int rc = sta_column_reader_physical(reader, column, &values, err);
-    if (rc == STA_OK)
-        *ticks = values->integers;
-    return rc;
-}
-
 static int read_common(const struct sta_scan_rows *rows, struct row_group *group, struct sta_error *err)
 {
     *group = (struct row_group){.rows = rows};
-    int rc = read_codes(rows->reader, STA_COLUMN_NAME, &group->names, err);
+    int rc = sta_column_reader_codes(rows->reader, STA_COLUMN_NAME, &group->names, err);
     if (rc == STA_OK)
-        rc = read_codes(rows->reader, STA_COLUMN_CAT, &group->cats, err);
+        rc = sta_column_reader_codes(rows->reader, STA_COLUMN_CAT, &group->cats, err);
     if (rc == STA_OK)
-        rc = read_codes(rows->reader, STA_COLUMN_THREAD, &group->threads, err);
+        rc = sta_column_reader_codes(rows->reader, STA_COLUMN_THREAD, &group->threads, err);
     if (rc == STA_OK)
-        rc = read_ticks(rows->reader, STA_COLUMN_TS, &group->ts, err);
-    if (rc == STA_OK)
-        rc = read_ticks(rows->reader, STA_COLUMN_DUR, &group->dur, err);
+        rc = sta_column_reader_times(rows->reader, &group->ts, &group->dur, err);
     if (rc == STA_OK && group->threads == NULL)
         rc = sta_fail(err, STA_ECORRUPT, "an event of the store belongs to no thread");
     return rc;

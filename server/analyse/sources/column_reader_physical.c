@@ -94,3 +94,27 @@ int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column
     slot->row_group = reader->serial;
     return STA_OK;
 }
+
+int sta_column_reader_times(struct sta_column_reader *reader, const int64_t **ts, const int64_t **dur,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *starts, *lengths;
+    int rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &starts, err);
+    if (rc == 0)
+        rc = sta_column_reader_physical(reader, STA_COLUMN_DUR, &lengths, err);
+    if (rc != 0)
+        return rc;
+    *ts = starts->integers;
+    *dur = lengths->integers;
+    return STA_OK;
+}
+
+int sta_column_reader_codes(struct sta_column_reader *reader, uint32_t column, const uint32_t **codes,
+                            struct sta_error *err)
+{
+    const struct sta_column_values *values;
+    int rc = sta_column_reader_physical(reader, column, &values, err);
+    if (rc == 0)
+        *codes = values->kind == STA_KIND_ABSENT ? NULL : values->codes;
+    return rc;
+}

@@ -121,6 +121,13 @@ STA_MUSTCHECK int sta_column_reader_get(void *reader, uint32_t column, struct st
 STA_MUSTCHECK int sta_column_reader_physical(struct sta_column_reader *reader, uint32_t column,
                                              const struct sta_column_values **values, struct sta_error *err);
 
+/** Starts and durations of the events: ticks. */
+STA_MUSTCHECK int sta_column_reader_times(struct sta_column_reader *reader, const int64_t **ts,
+                                          const int64_t **dur, struct sta_error *err);
+/** A column of codes; NULL where no row has one. */
+STA_MUSTCHECK int sta_column_reader_codes(struct sta_column_reader *reader, uint32_t column,
+                                          const uint32_t **codes, struct sta_error *err);
+
 /** Lets the memory of an args column go to the next one that is read: for who reads a column of each row
  * group once, and thousands of columns.  Its vector is not valid any more. */
 void sta_column_reader_drop(struct sta_column_reader *reader, uint32_t column);

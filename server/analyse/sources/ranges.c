@@ -63,3 +63,13 @@ bool sta_time_ranges(const struct sta_scan *scan, unsigned count, double most, s
     sta_account_free(account, row_groups);
     return good;
 }
+
+int sta_time_range_of(const struct sta_scan *scan, const struct sta_stripe *stripe,
+                      struct sta_account *account, struct sta_time_range *range, struct sta_error *err)
+{
+    struct sta_time_range *all = sta_alloc_array(stripe->count, sizeof *all);
+    const bool found = sta_time_ranges(scan, stripe->count, 1, account, all);
+    *range = all[stripe->own];
+    free(all);
+    return found ? STA_OK : sta_fail(err, STA_EOUTDATED, "there is no memory for the list of row groups");
+}

@@ -31,6 +31,11 @@ static inline bool sta_time_range_meets(const struct sta_time_range *range,
  */
 bool sta_time_ranges(const struct sta_scan *scan, unsigned count, double most, struct sta_account *account,
                      struct sta_time_range *ranges);
+/** The range of a stripe, however much it reads.  Return: 0, STA_EOUTDATED: memory for the list of row groups
+ * is refused. */
+STA_MUSTCHECK int sta_time_range_of(const struct sta_scan *scan, const struct sta_stripe *stripe,
+                                    struct sta_account *account, struct sta_time_range *range,
+                                    struct sta_error *err);
 #define STA_ALL_ROWS 1.0 /* however much one of them reads */
 
 #endif
