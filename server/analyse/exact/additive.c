@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/exact/grow.h"
+#include "analyse/exact/segmented.h"
 #include "analyse/sources/shared.h"
 #include "analyse/views/bounded_sum.h"
 #include "analyse/exec/budget.h"
@@ -65,9 +65,10 @@ static int put_row(struct sta_additive *additive, unsigned worker, uint32_t sign
     return sta_feed_flush(feed, worker, err);
 }
 
-int sta_additive_hand_over(struct sta_additive *additive, unsigned number, struct sta_error *err)
+int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t place,
+                           struct sta_error *err)
 {
-    struct sta_additive_worker *worker = &additive->workers[number];
+    const unsigned number = (unsigned)(worker - additive->workers);
     int rc = STA_OK;
     for (size_t i = 0; rc == 0 && i < worker->used_count; i++) {
         const uint32_t at = worker->used[i];
@@ -76,6 +77,7 @@ int sta_additive_hand_over(struct sta_additive *additive, unsigned number, struc
         worker->slots[at] = (struct sta_additive_slot){0};
     }
     worker->used_count = 0;
+    worker->place = place;
     return rc;
 }
 
@@ -89,8 +91,7 @@ static int put(struct sta_additive *additive, unsigned worker, const struct sta_
                size_t bin, struct addition addition, struct sta_error *err)
 {
     const struct sta_additive_slot sums = {1, addition.time, addition.size};
-    const bool sized =
-        additive->wants & STA_WANT_SIZE_BINS && event->size > 0 && addition.part == STA_PART_STARTS;
+    const bool sized = additive->wants & STA_WANT_SIZE_BINS && addition.part == STA_PART_STARTS;
     const uint32_t part =
         addition.part << STA_SIZE_BIN_BITS | (sized ? sta_size_bin(event->size) : STA_SIZE_BINS);
     return put_row(additive, worker, event->signature, sta_additive_place(additive, event->key, bin), part,
@@ -150,7 +151,7 @@ int sta_additive_end(struct sta_additive *additive, struct sta_error *err)
 {
     int rc = STA_OK;
     for (unsigned w = 0; rc == 0 && w < sta_budget_workers(additive->feed.budget); w++)
-        rc = sta_additive_hand_over(additive, w, err);
+        rc = sta_additive_hand_over(additive, &additive->workers[w], additive->workers[w].place, err);
     return rc == 0 ? sta_feed_end(&additive->feed, err) : rc;
 }
 

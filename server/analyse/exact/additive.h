@@ -58,25 +58,30 @@ static inline int64_t sta_additive_place(const struct sta_additive *additive, ui
     return additive->by_time ? (int64_t)bin : (int64_t)(uint32_t)(key + 1);
 }
 
-int sta_additive_hand_over(struct sta_additive *additive, unsigned worker, struct sta_error *err);
-/** Adds an event that lies in @place whole.  @sizes: whether sizes are distinguished.  Return: 0, or what an
- * aggregation returns. */
-STA_MUSTCHECK static inline int sta_additive_put(struct sta_additive *additive, unsigned number,
-                                                 uint32_t signature, int64_t place, int64_t time,
-                                                 int64_t size, bool sizes, struct sta_error *err)
+int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t place,
+                           struct sta_error *err);
+/** What the worker adds from now on lies in @place. */
+STA_MUSTCHECK static inline int sta_additive_go_to(struct sta_additive *additive,
+                                                   struct sta_additive_worker *worker, int64_t place,
+                                                   struct sta_error *err)
 {
-    struct sta_additive_worker *worker = &additive->workers[number];
-    const uint32_t in_bin = 0 - (uint32_t)(sizes & (size > 0)); /* a mask: hard to predict */
-    const uint32_t bin = (sta_size_bin(size) & in_bin) | (STA_SIZE_BINS & ~in_bin);
-    const uint32_t at = signature << STA_SIZE_BIN_BITS | bin;
+    return place == worker->place ? STA_OK : sta_additive_hand_over(additive, worker, place, err);
+}
+
+/** Adds an event that lies whole in the place that the worker is at.  @sized: whether sizes are
+ * distinguished.  Return: 0, or what an aggregation returns. */
+STA_MUSTCHECK static inline int sta_additive_put(struct sta_additive *additive,
+                                                 struct sta_additive_worker *worker, uint32_t signature,
+                                                 int64_t time, int64_t size, bool sized,
+                                                 struct sta_error *err)
+{
+    const uint32_t at = signature << STA_SIZE_BIN_BITS | (sized ? sta_size_bin(size) : STA_SIZE_BINS);
     struct sta_additive_slot *slot = &worker->slots[at];
     int64_t times, sum;
-    if (place != worker->place || __builtin_add_overflow(slot->time, time, &times) ||
-        __builtin_add_overflow(slot->size, size, &sum)) {
-        int rc = sta_additive_hand_over(additive, number, err);
+    if (__builtin_add_overflow(slot->time, time, &times) || __builtin_add_overflow(slot->size, size, &sum)) {
+        int rc = sta_additive_hand_over(additive, worker, worker->place, err);
         if (rc != 0)
             return rc;
-        worker->place = place;
         times = time;
         sum = size;
     }

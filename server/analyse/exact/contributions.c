@@ -6,6 +6,21 @@
 
 #define NO_GROUP UINT32_MAX
 
+static void init_index(const struct sta_contributions *contributions, struct sta_unit_index *index,
+                       uint32_t units)
+{
+    index->units = contributions->options.few_places ? units : 0;
+    index->map.account = contributions->options.account;
+}
+
+static void fini_index(struct sta_unit_index *index)
+{
+    for (size_t i = 0; i < index->table_capacity; i++)
+        sta_account_free(index->map.account, index->tables[i]);
+    sta_account_free(index->map.account, index->tables);
+    sta_map_fini(&index->map);
+}
+
 struct sta_contributions *sta_contributions_create(const struct sta_contributions_options *options)
 {
     struct sta_contributions *contributions = sta_alloc(sizeof *contributions);
@@ -16,10 +31,10 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     contributions->unit_sets.size = sizeof(struct sta_unit_set);
     contributions->contributions.account = contributions->accumulators.account =
         contributions->places.account = contributions->unit_sets.account = options->account;
-    contributions->streams.account = contributions->by_key.account = contributions->places_by_key.account =
-        contributions->sets.account = options->account;
-    for (size_t i = 0; i < STA_COUNT_OF(contributions->units); i++)
-        contributions->units[i].account = options->account;
+    contributions->by_key.account = contributions->places_by_key.account = options->account;
+    contributions->group_accumulators.account = contributions->host_accumulators.account = options->account;
+    init_index(contributions, &contributions->set_of_thread, options->entities->thread_count);
+    init_index(contributions, &contributions->set_of_process, options->entities->process_count);
     contributions->lists.account = options->account;
     contributions->failure = (struct sta_error)STA_ERROR_INIT;
     /* of each layer five, of each metric one */
@@ -39,12 +54,15 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     if (contributions == NULL)
         return;
     uv_mutex_destroy(&contributions->lock);
-    sta_map_fini(&contributions->streams);
+    for (size_t i = 0; i < contributions->stream_capacity; i++)
+        sta_account_free(contributions->options.account, contributions->streams[i]);
+    sta_account_free(contributions->options.account, contributions->streams);
     sta_map_fini(&contributions->by_key);
     sta_map_fini(&contributions->places_by_key);
-    sta_map_fini(&contributions->sets);
-    for (size_t i = 0; i < STA_COUNT_OF(contributions->units); i++)
-        sta_map_fini(&contributions->units[i]);
+    fini_index(&contributions->set_of_thread);
+    fini_index(&contributions->set_of_process);
+    sta_map_fini(&contributions->group_accumulators);
+    sta_map_fini(&contributions->host_accumulators);
     sta_segmented_fini(&contributions->contributions);
     sta_segmented_fini(&contributions->accumulators);
     sta_segmented_fini(&contributions->places);
@@ -59,6 +77,16 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
 static uint64_t pair(uint32_t high, uint32_t low)
 {
     return (uint64_t)high << 32 | low;
+}
+
+/* Numbers by index, none of which is known. */
+static void *new_numbers(struct sta_account *account, size_t count, size_t size, struct sta_error *err)
+{
+    void *numbers =
+        sta_account_alloc(account, count, size, "what the rows of this view measure by thread", err);
+    if (numbers != NULL)
+        memset(numbers, 0xff, count * size);
+    return numbers;
 }
 
 /* ---- places and accumulators; with the lock held.  Each returns false once memory was refused, and says so
@@ -111,40 +139,91 @@ static bool place_of(struct sta_contributions *contributions, uint32_t layer, ui
     return !added || make_place(contributions, layer, key);
 }
 
-/* The accumulator of a unit in a place. */
-static bool unit_of(struct sta_contributions *contributions, enum sta_accumulator_type kind, uint32_t place,
-                    uint32_t unit, uint32_t *accumulator)
+/* The table of a place. */
+static uint32_t *table_of(struct sta_contributions *contributions, struct sta_unit_index *index,
+                          uint32_t place)
+{
+    struct sta_account *account = contributions->options.account;
+    struct sta_error *failure = &contributions->failure;
+    if (STA_GROW_ZEROED(account, index->tables, index->table_capacity, (size_t)place + 1, failure) != 0)
+        return NULL;
+    uint32_t **table = &index->tables[place];
+    if (*table == NULL)
+        *table = new_numbers(account, index->units, sizeof **table, failure);
+    return *table;
+}
+
+/* The number of a unit in a place, @fresh when it has none yet. */
+static bool number_unit(struct sta_contributions *contributions, struct sta_unit_index *index, uint32_t place,
+                        uint32_t unit, uint32_t fresh, uint32_t *number, bool *added)
+{
+    if (index->units == 0) {
+        *number = sta_map_intern(&index->map, pair(place, unit), fresh, added);
+        return true;
+    }
+    uint32_t *table = table_of(contributions, index, place);
+    if (table == NULL)
+        return false;
+    *added = table[unit] == STA_NO_CODE;
+    *number = table[unit] = *added ? fresh : table[unit];
+    return true;
+}
+
+/* The accumulator of a group or host in a place. */
+static bool accumulator_of(struct sta_contributions *contributions, struct sta_map *numbers,
+                           enum sta_accumulator_type kind, uint32_t place, uint32_t unit,
+                           uint32_t *accumulator)
 {
     bool added;
-    *accumulator = sta_map_intern(&contributions->units[kind], pair(place, unit),
-                                  contributions->accumulators.count, &added);
+    *accumulator = sta_map_intern(numbers, pair(place, unit), contributions->accumulators.count, &added);
     const uint32_t layer = sta_contributions_place(contributions, place)->layer;
     return !added || new_accumulator(contributions, kind, layer, place);
+}
+
+/* What all threads of a process share. */
+static bool make_process(struct sta_contributions *contributions, uint32_t place, uint32_t host,
+                         uint32_t group, struct sta_unit_set *set)
+{
+    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
+    set->process = contributions->accumulators.count;
+    return new_accumulator(contributions, STA_ACCUMULATOR_PROCESS, layer, place) &&
+           accumulator_of(contributions, &contributions->group_accumulators, STA_ACCUMULATOR_GROUP, place,
+                          group, &set->group) &&
+           accumulator_of(contributions, &contributions->host_accumulators, STA_ACCUMULATOR_HOST, place, host,
+                          &set->host);
+}
+
+static bool make_set(struct sta_contributions *contributions, uint32_t place, uint32_t thread, uint32_t group)
+{
+    const struct sta_entity_thread *who = &contributions->options.entities->threads[thread];
+    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
+    const uint32_t number = contributions->unit_sets.count;
+    struct sta_unit_set *set = sta_segmented_add(&contributions->unit_sets, &contributions->failure);
+    uint32_t first;
+    bool added;
+    if (set == NULL || !number_unit(contributions, &contributions->set_of_process, place, who->process,
+                                    number, &first, &added))
+        return false;
+    if (!added)
+        *set = *(const struct sta_unit_set *)sta_segmented_at(&contributions->unit_sets, first);
+    else if (!make_process(contributions, place, who->host, group, set))
+        return false;
+    set->thread = contributions->accumulators.count;
+    return new_accumulator(contributions, STA_ACCUMULATOR_THREAD, layer, place);
 }
 
 /* The units of a thread in a place, which several kinds of events share. */
 static bool set_of(struct sta_contributions *contributions, uint32_t place, uint32_t thread, uint32_t group,
                    struct sta_unit_set *set)
 {
-    const struct sta_entity_thread *who = &contributions->options.entities->threads[thread];
+    uint32_t number;
     bool added;
-    const uint32_t number =
-        sta_map_intern(&contributions->sets, pair(place, thread), contributions->unit_sets.count, &added);
-    if (!added) {
-        *set = *(const struct sta_unit_set *)sta_segmented_at(&contributions->unit_sets, number);
-        return true;
-    }
-    struct sta_unit_set *made = sta_segmented_add(&contributions->unit_sets, &contributions->failure);
-    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
-    bool good = made != NULL &&
-                unit_of(contributions, STA_ACCUMULATOR_PROCESS, place, who->process, &set->process) &&
-                unit_of(contributions, STA_ACCUMULATOR_GROUP, place, group, &set->group) &&
-                unit_of(contributions, STA_ACCUMULATOR_HOST, place, who->host, &set->host);
-    set->thread = contributions->accumulators.count;
-    good = good && new_accumulator(contributions, STA_ACCUMULATOR_THREAD, layer, place);
-    if (good)
-        *made = *set;
-    return good;
+    if (!number_unit(contributions, &contributions->set_of_thread, place, thread,
+                     contributions->unit_sets.count, &number, &added) ||
+        (added && !make_set(contributions, place, thread, group)))
+        return false;
+    *set = *(const struct sta_unit_set *)sta_segmented_at(&contributions->unit_sets, number);
+    return true;
 }
 
 static bool find_sets(struct sta_contributions *contributions, const struct sta_kind *of, uint32_t thread,
@@ -280,20 +359,73 @@ static int end_adding(struct sta_contributions *contributions, struct sta_error 
     return rc;
 }
 
+uint32_t sta_contributions_threads(const struct sta_contributions *contributions)
+{
+    const struct sta_contributions_options *options = &contributions->options;
+    return options->by_thread ? STA_MAX(options->entities->thread_count, 1u) : 1;
+}
+
+/* With the lock held. */
+static _Atomic uint32_t *streams_of(struct sta_contributions *contributions, const struct sta_kind *kind,
+                                    struct sta_error *err)
+{
+    struct sta_account *account = contributions->options.account;
+    int rc = STA_GROW_ZEROED(account, contributions->streams, contributions->stream_capacity,
+                             (size_t)kind->number + 1, err);
+    if (rc != 0)
+        return NULL;
+    _Atomic uint32_t **streams = &contributions->streams[kind->number];
+    if (*streams == NULL)
+        *streams = new_numbers(account, sta_contributions_threads(contributions), sizeof **streams, err);
+    return *streams;
+}
+
+const _Atomic uint32_t *sta_contributions_streams(struct sta_contributions *contributions,
+                                                  const struct sta_kind *kind, struct sta_error *err)
+{
+    uv_mutex_lock(&contributions->lock);
+    const _Atomic uint32_t *streams = streams_of(contributions, kind, err);
+    uv_mutex_unlock(&contributions->lock);
+    return streams;
+}
+
+/* The contribution of a key of a stream that may have others. */
+static uint32_t add_keyed(struct sta_contributions *contributions, _Atomic uint32_t *stream,
+                          const struct sta_kind *kind, uint32_t thread, uint32_t key)
+{
+    bool added;
+    if (*stream == STA_NO_CODE)
+        *stream = contributions->stream_count++;
+    const uint32_t number = sta_map_intern(&contributions->by_key, pair(*stream, key),
+                                           contributions->contributions.count, &added);
+    if (added)
+        make_contribution(contributions, kind, thread, key);
+    return number;
+}
+
+/* Whoever finds the number of a stream without the lock finds its contribution made. */
+static uint32_t add_only(struct sta_contributions *contributions, _Atomic uint32_t *stream,
+                         const struct sta_kind *kind, uint32_t thread, uint32_t key)
+{
+    if (*stream != STA_NO_CODE)
+        return *stream;
+    const uint32_t fresh = contributions->contributions.count;
+    make_contribution(contributions, kind, thread, key);
+    if (contributions->failure.status == 0)
+        atomic_store_explicit(stream, fresh, memory_order_release);
+    return fresh;
+}
+
 int sta_contributions_add(struct sta_contributions *contributions, const struct sta_kind *kind,
                           uint32_t thread, uint32_t key, uint32_t *contribution, struct sta_error *err)
 {
-    bool added;
     uv_mutex_lock(&contributions->lock);
     if (contributions->failure.status == 0) {
-        uint32_t stream = sta_map_intern(&contributions->streams, pair(kind->number, thread),
-                                         (uint32_t)contributions->streams.count, &added);
-        *contribution = stream;
-        if (contributions->options.keyed)
-            *contribution = sta_map_intern(&contributions->by_key, pair(stream, key),
-                                           contributions->contributions.count, &added);
-        if (added)
-            make_contribution(contributions, kind, thread, key);
+        _Atomic uint32_t *streams = streams_of(contributions, kind, &contributions->failure);
+        if (streams != NULL)
+            *contribution = contributions->options.keyed
+                                ? add_keyed(contributions, &streams[thread], kind, thread, key)
+                                : add_only(contributions, &streams[thread], kind, thread, key);
     }
     return end_adding(contributions, err);
 }

@@ -11,6 +11,7 @@
 #ifndef STA_ANALYSE_EXACT_CONTRIBUTIONS_H
 #define STA_ANALYSE_EXACT_CONTRIBUTIONS_H
 
+#include <stdatomic.h>
 #include <uv.h>
 
 #include "analyse/exact/fields.h"
@@ -71,7 +72,9 @@ struct sta_contributions_options {
     const struct sta_entities *entities;
     const struct sta_rank_groups *groups; /* NULL unless UNITS are wanted */
     unsigned wants;
+    bool by_thread;              /* threads are told apart; else all events are of thread 0 */
     bool keyed;                  /* the events of a thread have several keys */
+    bool few_places;             /* one for each layer */
     struct sta_account *account; /* records are charged to it; maps and lists are overdrawn from it */
 };
 
@@ -80,15 +83,26 @@ struct sta_unit_set {
     uint32_t process, group, thread, host;
 };
 
+/* (place, unit) -> number.  With few places most of them have most units, so that each has a table by unit:
+ * units that are met one after another lie beside each other. */
+struct sta_unit_index {
+    uint32_t **tables; /* by place */
+    size_t table_capacity, units;
+    struct sta_map map; /* with many places */
+};
+
 /* Read through the functions below; one lock guards the maps and all growth. */
 struct sta_contributions {
     struct sta_contributions_options options;
     uv_mutex_t lock;
-    struct sta_map streams;       /* (kind, thread) -> number, counting up */
-    struct sta_map by_key;        /* (stream, key) -> contribution; not keyed: that is the stream's number */
-    struct sta_map places_by_key; /* (layer, key) -> place */
-    struct sta_map sets;          /* (place, thread) -> unit set */
-    struct sta_map units[STA_ACCUMULATOR_HOST + 1]; /* by accumulator kind: (place, unit) -> accumulator */
+    _Atomic uint32_t **streams; /* by kind, then thread; see sta_contributions_streams */
+    size_t stream_capacity;     /* kinds */
+    uint32_t stream_count;
+    struct sta_map by_key;                                /* keyed: (stream, key) -> contribution */
+    struct sta_map places_by_key;                         /* (layer, key) -> place */
+    struct sta_unit_index set_of_thread;                  /* -> unit set */
+    struct sta_unit_index set_of_process;                 /* -> that of its first thread */
+    struct sta_map group_accumulators, host_accumulators; /* (place, unit) -> accumulator */
     struct sta_segmented contributions, accumulators, places, unit_sets;
     struct sta_arena lists;
     uint32_t metric_places, compared;
@@ -103,8 +117,23 @@ struct sta_contributions {
 struct sta_contributions *sta_contributions_create(const struct sta_contributions_options *options);
 void sta_contributions_destroy(struct sta_contributions *contributions); /* NULL allowed */
 
-/** The contribution of (kind, thread, key); @thread: index in the entities, 0 unless UNITS are wanted.  Takes
- * a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
+/**
+ * sta_contributions_streams - the streams of a kind, one for each thread that has such events
+ * By thread, its number, or STA_NO_CODE as long as there is none: read with sta_stream_at, also while others
+ * add.  Unless keys are several the stream's number is that of its contribution.
+ * Return: lives as long as @contributions; NULL: its memory was refused.  Takes a lock: remember it.
+ */
+const _Atomic uint32_t *sta_contributions_streams(struct sta_contributions *contributions,
+                                                  const struct sta_kind *kind, struct sta_error *err);
+static inline uint32_t sta_stream_at(const _Atomic uint32_t *streams, uint32_t thread)
+{
+    return atomic_load_explicit(&streams[thread], memory_order_acquire);
+}
+/** How many threads are told apart; at least 1. */
+uint32_t sta_contributions_threads(const struct sta_contributions *contributions);
+
+/** The contribution of (kind, thread, key); @thread: index in the entities, 0 unless they are told
+ * apart.  Takes a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
 STA_MUSTCHECK int sta_contributions_add(struct sta_contributions *contributions, const struct sta_kind *kind,
                                         uint32_t thread, uint32_t key, uint32_t *contribution,
                                         struct sta_error *err);

@@ -16,37 +16,10 @@ struct pass {
     struct sta_exact_sweep *sweep;
 };
 
-static int take_ordered(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
-                        struct sta_error *err)
-{
-    const struct sta_scan_rows *from = rows;
-    uint32_t count;
-    struct sta_exact_span *spans = sta_ordered_reserve(out, from->count, err);
-    int rc = spans == NULL
-                 ? err->status
-                 : sta_intake_take(&((struct pass *)self)->intake, worker, from, spans, &count, err);
-    return rc == 0 ? sta_ordered_put(out, count, err) : rc;
-}
-
 static int take_unordered(void *self, unsigned worker, const struct sta_scan_rows *rows,
                           struct sta_error *err)
 {
-    return sta_intake_take(&((struct pass *)self)->intake, worker, rows, NULL, NULL, err);
-}
-
-static int prepare(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_exact_sweep_prepare(((struct pass *)self)->sweep, worker, slice, err);
-}
-
-static int carry(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_exact_sweep_carry(((struct pass *)self)->sweep, worker, slice, err);
-}
-
-static int measure(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_exact_sweep_measure(((struct pass *)self)->sweep, worker, slice, err);
+    return sta_intake_take(self, worker, rows, NULL, NULL, err);
 }
 
 /* Row groups of which nothing lies in the bins. */
@@ -87,9 +60,8 @@ struct sta_scan sta_exact_scan(const struct sta_exact_request *request)
 static int scan(struct pass *pass, struct sta_time_range range, struct sta_error *err)
 {
     const struct sta_exact_request *request = pass->intake.request;
-    struct sta_accumulator unordered = {pass, take_unordered};
-    struct sta_ordered_consumer ordered = {
-        pass, sizeof(struct sta_exact_span), take_ordered, prepare, carry, measure, NULL};
+    struct sta_accumulator unordered = {&pass->intake, take_unordered};
+    struct sta_ordered_consumer ordered = sta_exact_sweep_consumer(pass->sweep);
     struct sta_scan scan = sta_exact_scan(request);
     pass->intake.range = range;
     scan.skip = is_out_of_range;
@@ -205,19 +177,15 @@ static int gather(struct pass *pass, void *context, struct sta_exact_result *res
 {
     const struct gathering *gathering = context;
     const struct sta_exact_request *request = pass->intake.request;
-    const unsigned count = gathering->stripe->count;
     const struct sta_scan all = sta_exact_scan(request);
     struct sta_buffer tallies = {.account = pass->intake.budget->account};
-    struct sta_time_range *ranges = sta_alloc_array(count, sizeof *ranges);
-    int rc = sta_time_ranges(&all, count, STA_ALL_ROWS, pass->intake.budget->account, ranges)
-                 ? STA_OK
-                 : sta_fail(err, STA_EOUTDATED, "there is no memory for the list of row groups");
+    struct sta_time_range range;
+    int rc = sta_time_range_of(&all, gathering->stripe, tallies.account, &range, err);
     sta_tallies_put_into(pass->tallies, &tallies);
     if (rc == 0)
-        rc = scan(pass, ranges[gathering->stripe->own], err);
+        rc = scan(pass, range, err);
     if (rc == 0)
         rc = sta_exact_put_state(&pass->intake, &tallies, gathering->state, err);
-    free(ranges);
     sta_buffer_fini(&tallies);
     return rc;
 }
@@ -231,23 +199,18 @@ static int run_with_kinds(const struct sta_exact_request *request, const struct 
                           void *context, struct sta_exact_result *result, struct sta_error *err)
 {
     const struct sta_snapshot *snapshot = request->bound->query->snapshot;
-    bool units = (request->wants & STA_WANT_UNITS) != 0;
+    const enum sta_key_source source = sta_exact_keys_source(result->keys);
     const struct sta_contributions_options options = {.shape = &result->shape,
                                                       .entities = sta_snapshot_entities(snapshot),
                                                       .groups = groups,
                                                       .wants = request->wants,
-                                                      .keyed = sta_exact_keys_source(result->keys) ==
-                                                               STA_KEY_VALUE,
+                                                      .by_thread = request->wants & STA_WANT_UNITS ||
+                                                                   source == STA_KEY_THREAD,
+                                                      .keyed = source == STA_KEY_VALUE,
+                                                      .few_places = source <= STA_KEY_TIME,
                                                       .account = budget->account};
     result->contributions = sta_contributions_create(&options);
     struct sta_tallies *tallies = sta_tallies_create(result->contributions, &result->bins, budget->account);
-    struct sta_exact_sweep_options sweeping = {.contributions = result->contributions,
-                                               .shape = &result->shape,
-                                               .bins = &result->bins,
-                                               .tallies = tallies,
-                                               .group_count = units ? groups->group_count : 0,
-                                               .workers = sta_budget_workers(budget),
-                                               .account = budget->account};
     struct pass pass = {.intake = {.request = request,
                                    .budget = budget,
                                    .entities = sta_snapshot_entities(snapshot),
@@ -257,9 +220,7 @@ static int run_with_kinds(const struct sta_exact_request *request, const struct 
                                    .contributions = result->contributions,
                                    .worker_count = sta_budget_workers(budget)},
                         .tallies = tallies};
-    sweeping.range = &pass.intake.range;
-    sweeping.long_spans = &pass.intake.long_spans;
-    pass.sweep = sta_exact_sweep_create(&sweeping);
+    pass.sweep = sta_exact_sweep_create(&pass.intake, tallies);
     int rc = sta_intake_init(&pass.intake, err);
     if (rc == 0)
         rc = use(&pass, context, result, err);

@@ -85,27 +85,15 @@ struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group)
     return all;
 }
 
-/* Small numbers of either sign are few bytes: the sign comes last. */
-static void put_signed(struct sta_buffer *out, int64_t value)
-{
-    sta_put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
-}
-
-static int64_t get_signed(struct sta_cursor *in)
-{
-    const uint64_t value = sta_get_varint(in);
-    return (int64_t)(value >> 1 ^ (0 - (value & 1)));
-}
-
 void sta_feed_put(const struct sta_feed *feed, struct sta_buffer *out)
 {
     sta_put_varint(out, feed->groups.rows);
     for (size_t g = 0; g < feed->groups.rows; g++) {
         const struct sta_feed_group group = sta_feed_group(feed, g);
         for (unsigned k = 0; k < feed->key_count; k++)
-            put_signed(out, group.keys[k]);
+            sta_put_signed(out, group.keys[k]);
         for (unsigned s = 0; s < feed->sum_count; s++)
-            put_signed(out, group.sums[s]);
+            sta_put_signed(out, group.sums[s]);
     }
 }
 
@@ -113,8 +101,8 @@ struct sta_feed_group sta_feed_get(const struct sta_feed *feed, struct sta_curso
 {
     struct sta_feed_group group = {0};
     for (unsigned k = 0; k < feed->key_count; k++)
-        group.keys[k] = get_signed(in);
+        group.keys[k] = sta_get_signed(in);
     for (unsigned s = 0; s < feed->sum_count; s++)
-        group.sums[s] = get_signed(in);
+        group.sums[s] = sta_get_signed(in);
     return group;
 }

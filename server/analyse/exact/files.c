@@ -53,14 +53,18 @@ static int put(struct sta_files *files, unsigned worker, uint32_t layer, const s
     return sta_feed_flush(feed, worker, err);
 }
 
-int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
-                       const struct sta_files_seen *seen, size_t end, struct sta_error *err)
+int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
+                       uint32_t file, size_t low, size_t high, struct sta_files_seen *last,
+                       struct sta_error *err)
 {
+    const struct sta_files_seen seen = {kind->number, key, file, (uint32_t)low};
     int rc = STA_OK;
+    if (low == high)
+        *last = seen;
     for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
-        rc = put(files, worker, kind->layers[i], seen, seen->bin, 1, err);
+        rc = put(files, worker, kind->layers[i], &seen, seen.bin, 1, err);
         if (rc == 0 && files->by_time)
-            rc = put(files, worker, kind->layers[i], seen, end, -1, err);
+            rc = put(files, worker, kind->layers[i], &seen, high + 1, -1, err);
     }
     return rc;
 }

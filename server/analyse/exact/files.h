@@ -29,24 +29,22 @@ struct sta_files {
 STA_MUSTCHECK int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
                                  const struct sta_budget *budget, struct sta_error *err);
 void sta_files_fini(struct sta_files *files);
-int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
-                       const struct sta_files_seen *seen, size_t end, struct sta_error *err);
+int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
+                       uint32_t file, size_t low, size_t high, struct sta_files_seen *last,
+                       struct sta_error *err);
 /** An event of a key is about @file in the bins @low to @high, and of the layers of its kind. */
 STA_MUSTCHECK static inline int sta_files_take(struct sta_files *files, unsigned worker,
                                                const struct sta_kind *kind, uint32_t key, uint32_t file,
                                                size_t low, size_t high, struct sta_error *err)
 {
-    const struct sta_files_seen seen = {kind->number, key, file, (uint32_t)low};
+    const uint32_t number = kind->number, bin = (uint32_t)low;
     /* Files that follow one another have places that do; one round is enough, it need not be even. */
-    const uint32_t rest = key + seen.bin * 3;
-    const uint32_t hash = file + rest * UINT32_C(0x9e3779b1) + seen.kind * UINT32_C(0x85ebca6b);
+    const uint32_t rest = key + bin * 3;
+    const uint32_t hash = file + rest * UINT32_C(0x9e3779b1) + number * UINT32_C(0x85ebca6b);
     struct sta_files_seen *last = &files->recent[worker]->items[hash % STA_FILES_RECENT];
-    if (low == high && last->file == file && last->key == key && last->kind == seen.kind &&
-        last->bin == seen.bin)
+    if (low == high && last->file == file && last->key == key && last->kind == number && last->bin == bin)
         return STA_OK;
-    if (low == high)
-        *last = seen;
-    return sta_files_take_new(files, worker, kind, &seen, high + 1, err);
+    return sta_files_take_new(files, worker, kind, key, file, low, high, last, err);
 }
 
 typedef void (*sta_files_add)(void *context, uint32_t layer, uint32_t key, size_t bin);

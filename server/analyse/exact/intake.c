@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/grow.h"
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
 #define WITHOUT_THREAD "an event of the store belongs to no thread"
+
+/* Each loop over rows is a function of its own: together they have too many variables for the registers. */
+#define SEPARATE __attribute__((noinline))
 
 /* The columns that the query needs; NULL where it does not. */
 struct rows {
@@ -26,11 +28,6 @@ struct rows {
     const uint32_t *files;   /* references */
     const uint32_t *keys;
 };
-
-static bool needs_threads(const struct sta_intake *intake)
-{
-    return intake->request->wants & STA_WANT_UNITS || sta_exact_keys_source(intake->keys) == STA_KEY_THREAD;
-}
 
 int sta_intake_init(struct sta_intake *intake, struct sta_error *err)
 {
@@ -50,9 +47,6 @@ void sta_intake_fini(struct sta_intake *intake)
     struct sta_account *account = intake->budget->account;
     for (unsigned w = 0; w < intake->worker_count; w++) {
         struct sta_intake_worker *worker = &intake->workers[w];
-        for (size_t k = 0; k < worker->kind_capacity; k++)
-            sta_account_free(account, worker->of_kind[k]);
-        sta_account_free(account, worker->of_kind);
         sta_account_free(account, worker->classes);
         sta_account_free(account, worker->streams);
         sta_map_fini(&worker->contribution_of_key);
@@ -64,30 +58,6 @@ void sta_intake_fini(struct sta_intake *intake)
 }
 
 /* ---- columns */
-
-static int read_codes(struct sta_column_reader *reader, uint32_t column, const uint32_t **codes,
-                      struct sta_error *err)
-{
-    const struct sta_column_values *values;
-    int rc = sta_column_reader_physical(reader, column, &values, err);
-    if (rc == 0)
-        *codes = values->kind == STA_KIND_CODE ? values->codes : NULL;
-    return rc;
-}
-
-static int read_times(struct sta_column_reader *reader, struct rows *rows, struct sta_error *err)
-{
-    const struct sta_column_values *ts;
-    const struct sta_column_values *dur;
-    int rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &ts, err);
-    if (rc == 0)
-        rc = sta_column_reader_physical(reader, STA_COLUMN_DUR, &dur, err);
-    if (rc != 0)
-        return rc;
-    rows->ts = ts->integers;
-    rows->dur = dur->integers;
-    return 0;
-}
 
 static int read_sizes(struct sta_column_reader *reader, struct rows *rows, struct sta_error *err)
 {
@@ -139,41 +109,20 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
     unsigned wants = intake->request->wants;
     *rows = (struct rows){.count = from->count, .selected = from->selected, .classes = from->classes};
     find_bin(intake, &intake->workers[worker].bin, from->row_group, rows);
-    int rc = read_times(from->reader, rows, err);
+    int rc = sta_column_reader_times(from->reader, &rows->ts, &rows->dur, err);
     if (rc == 0 && wants & (STA_WANT_SIZES | STA_WANT_SIZE_BINS))
         rc = read_sizes(from->reader, rows, err);
     if (rc == 0 && wants & STA_WANT_FILES)
-        rc = read_codes(from->reader, STA_COLUMN_FILE, &rows->files, err);
+        rc = sta_column_reader_codes(from->reader, STA_COLUMN_FILE, &rows->files, err);
     if (rc == 0 && sta_exact_keys_source(intake->keys) == STA_KEY_VALUE)
         rc = sta_exact_keys_read(intake->keys, worker, from->reader, &rows->keys, err);
-    if (rc != 0 || !needs_threads(intake))
+    if (rc != 0 || !intake->contributions->options.by_thread)
         return rc;
-    rc = read_codes(from->reader, STA_COLUMN_THREAD, &rows->threads, err);
+    rc = sta_column_reader_codes(from->reader, STA_COLUMN_THREAD, &rows->threads, err);
     return rc == 0 ? check_threads(intake, rows, err) : rc;
 }
 
 /* ---- contributions */
-
-/* The classes of a kind share what is known by code of a thread. */
-static int find_codes(struct sta_intake *intake, struct sta_intake_worker *worker,
-                      struct sta_intake_class *class, struct sta_error *err)
-{
-    struct sta_account *account = intake->budget->account;
-    const size_t codes = (size_t)(needs_threads(intake) ? intake->entities->thread_code_count : 0) + 1;
-    int rc =
-        STA_GROW_ZEROED(account, worker->of_kind, worker->kind_capacity, (size_t) class->signature + 1, err);
-    if (rc != 0)
-        return rc;
-    uint32_t **of_kind = &worker->of_kind[class->signature];
-    if (*of_kind == NULL) {
-        *of_kind = sta_account_alloc(account, codes, sizeof **of_kind, "threads by layer", err);
-        if (*of_kind == NULL)
-            return err->status;
-        memset(*of_kind, 0xff, codes * sizeof **of_kind);
-    }
-    class->of_code = *of_kind;
-    return STA_OK;
-}
 
 /* Meets the classes up to that code. */
 static int meet_classes(struct sta_intake *intake, unsigned number, uint32_t last, struct sta_error *err)
@@ -190,73 +139,60 @@ static int meet_classes(struct sta_intake *intake, unsigned number, uint32_t las
             (struct sta_intake_class){.kind = kind,
                                       .signature = kind->number,
                                       .is_other = kind->layer_count == 0,
+                                      .counts = kind->layer_count == 0 ? 0 : -1,
                                       .is_span = intake->request->wants & STA_WANT_ORDER &&
                                                  (kind->layer_count > 0 || kind->union_count > 0)};
     }
     return rc;
 }
 
-static int new_stream(const struct sta_intake *intake, struct sta_intake_worker *worker,
-                      const struct sta_kind *kind, uint32_t thread, uint32_t *stream, struct sta_error *err)
+static inline uint32_t thread_of(const uint32_t *thread_of_code, const struct rows *rows, uint32_t row)
 {
-    int rc = STA_GROW_ZEROED(intake->budget->account, worker->streams, worker->stream_capacity,
-                             worker->stream_count + 1, err);
-    if (rc != 0)
-        return rc;
-    worker->streams[worker->stream_count] =
-        (struct sta_intake_stream){.kind = kind, .thread = thread, .contribution = STA_NO_CODE};
-    *stream = (uint32_t)worker->stream_count++;
-    return STA_OK;
+    return rows->threads != NULL ? thread_of_code[rows->threads[row]] : 0;
 }
 
-static int meet_code(struct sta_intake *intake, struct sta_intake_worker *worker,
-                     const struct sta_intake_class *class, uint32_t code, struct sta_error *err)
+/* The contribution of a row in a view whose keys are values. */
+static int find_by_key(struct sta_intake *intake, struct sta_intake_worker *worker,
+                       const struct sta_intake_class *class, uint32_t thread, uint32_t key,
+                       uint32_t *contribution, struct sta_error *err)
 {
-    const uint32_t thread = needs_threads(intake) ? intake->entities->thread_of_code[code] : 0;
-    uint32_t key = 0;
-    if (sta_exact_keys_source(intake->keys) == STA_KEY_VALUE)
-        return new_stream(intake, worker, class->kind, thread, &class->of_code[code], err);
-    if (sta_exact_keys_source(intake->keys) == STA_KEY_THREAD)
-        key = sta_exact_keys_of_threads(intake->keys)[thread];
-    return sta_contributions_add(intake->contributions, class->kind, thread, key, &class->of_code[code], err);
-}
-
-/* The contribution of a stream's event of some key. */
-static int contribution_of(struct sta_intake *intake, struct sta_intake_worker *worker, uint32_t number,
-                           uint32_t key, uint32_t *contribution, struct sta_error *err)
-{
-    struct sta_intake_stream *stream = &worker->streams[number];
+    uint32_t number = sta_stream_at(class->streams, thread);
+    const struct sta_intake_stream *last = number < worker->stream_capacity ? &worker->streams[number] : NULL;
     int rc = STA_OK;
-    *contribution = stream->contribution;
-    if (stream->contribution != STA_NO_CODE && stream->key == key)
+    if (last != NULL && last->known && last->key == key) {
+        *contribution = last->contribution;
         return STA_OK;
-    uint64_t pair = (uint64_t)number << 32 | key;
-    if (!sta_map_find(&worker->contribution_of_key, pair, contribution)) {
-        rc = sta_contributions_add(intake->contributions, stream->kind, stream->thread, key, contribution,
-                                   err);
+    }
+    if (number == STA_NO_CODE ||
+        !sta_map_find(&worker->contribution_of_key, (uint64_t)number << 32 | key, contribution)) {
+        rc = sta_contributions_add(intake->contributions, class->kind, thread, key, contribution, err);
+        number = sta_stream_at(class->streams, thread);
+        if (rc == 0)
+            rc = STA_GROW_ZEROED(intake->budget->account, worker->streams, worker->stream_capacity,
+                                 (size_t)number + 1, err);
         if (rc != 0)
             return rc;
-        sta_map_put(&worker->contribution_of_key, pair, *contribution);
+        sta_map_put(&worker->contribution_of_key, (uint64_t)number << 32 | key, *contribution);
     }
-    stream->key = key;
-    stream->contribution = *contribution;
+    worker->streams[number] = (struct sta_intake_stream){true, key, *contribution};
     return STA_OK;
 }
 
-static int find_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
-                             const struct rows *rows, uint32_t row, struct sta_intake_class *class,
-                             uint32_t *contribution, struct sta_error *err)
+/* The contribution of a row that the streams do not say. */
+SEPARATE static int find_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
+                                      const struct rows *rows, uint32_t row, struct sta_intake_class *class,
+                                      uint32_t *contribution, struct sta_error *err)
 {
-    const uint32_t code = rows->threads != NULL ? rows->threads[row] : 0;
-    int rc = class->of_code == NULL ? find_codes(intake, worker, class, err) : STA_OK;
-    if (rc == 0 && class->of_code[code] == STA_NO_CODE)
-        rc = meet_code(intake, worker, class, code, err);
-    if (rc != 0)
-        return rc;
-    *contribution = class->of_code[code];
-    return rows->keys == NULL
-               ? STA_OK
-               : contribution_of(intake, worker, *contribution, rows->keys[row], contribution, err);
+    const uint32_t thread = thread_of(intake->entities->thread_of_code, rows, row);
+    const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
+    if (class->streams == NULL)
+        class->streams = sta_contributions_streams(intake->contributions, class->kind, err);
+    if (class->streams == NULL)
+        return err->status;
+    if (rows->keys != NULL)
+        return find_by_key(intake, worker, class, thread, rows->keys[row], contribution, err);
+    return sta_contributions_add(intake->contributions, class->kind, thread,
+                                 key_of_threads != NULL ? key_of_threads[thread] : 0, contribution, err);
 }
 
 /* ---- rows */
@@ -284,7 +220,7 @@ static inline uint32_t key_of(const struct rows *rows, const uint32_t *of_thread
 {
     if (rows->keys != NULL)
         return rows->keys[row];
-    return of_threads != NULL ? of_threads[thread_of_code[rows->threads[row]]] : 0;
+    return of_threads != NULL ? of_threads[thread_of(thread_of_code, rows, row)] : 0;
 }
 
 /* Leaves those of which a part lies in the bins and in the range. */
@@ -330,36 +266,44 @@ static int take_row(struct sta_intake *intake, unsigned worker, const struct row
     return sta_additive_take(&intake->additive, worker, &event, &part, err);
 }
 
-/* The sums of a row that lies in @place whole. */
-static inline int put_row(struct sta_intake *intake, unsigned number, const struct rows *rows, uint32_t row,
-                          const struct sta_intake_class *class, int64_t place, struct sta_error *err)
+static bool tells_sizes(const struct sta_intake *intake)
 {
-    const bool sizes = (intake->request->wants & STA_WANT_SIZE_BINS) != 0;
-    const int64_t counts = -(int64_t) !class->is_other; /* a mask: an event of no wanted layer adds nothing */
-    const int64_t time = STA_MAX(rows->dur[row], 0) & counts;
-    return sta_additive_put(&intake->additive, number, class->signature, place, time,
-                            size_of(rows, row) & counts, sizes, err);
+    return (intake->request->wants & STA_WANT_SIZE_BINS) != 0;
+}
+
+/* The sums of a row that lies whole in the place that the worker is at. */
+static inline int put_row(struct sta_additive *additive, struct sta_additive_worker *to,
+                          const struct rows *rows, uint32_t row, const struct sta_intake_class *class,
+                          bool sized, struct sta_error *err)
+{
+    const int64_t time = STA_MAX(rows->dur[row], 0) & class->counts;
+    return sta_additive_put(additive, to, class->signature, time, size_of(rows, row) & class->counts, sized,
+                            err);
 }
 
 /* An event of no wanted layer is counted where it starts, beside those before it whatever its key. */
-static int take_other(struct sta_intake *intake, unsigned number, const struct rows *rows, uint32_t row,
-                      const struct sta_intake_class *class, struct sta_error *err)
+static int take_other(struct sta_intake *intake, struct sta_additive_worker *to, const struct rows *rows,
+                      uint32_t row, const struct sta_intake_class *class, struct sta_error *err)
 {
     const int64_t ts = rows->ts[row];
-    int64_t place = intake->additive.workers[number].place;
+    int64_t place = to->place;
     if (ts < intake->bins->from)
         return STA_OK;
     if (intake->request->count_bins)
         place = sta_additive_place(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
-    return put_row(intake, number, rows, row, class, place, err);
+    int rc = sta_additive_go_to(&intake->additive, to, place, err);
+    return rc == 0 ? put_row(&intake->additive, to, rows, row, class, tells_sizes(intake), err) : rc;
 }
 
-static int take_sums(struct sta_intake *intake, unsigned number, const struct rows *rows,
-                     const struct chosen *chosen, struct sta_error *err)
+SEPARATE static int take_sums(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                              const struct chosen *chosen, struct sta_error *err)
 {
     const struct sta_intake_worker *worker = &intake->workers[number];
+    struct sta_additive *const additive = &intake->additive;
+    struct sta_additive_worker *const to = &additive->workers[number];
     const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
     const int64_t first = intake->range.from;
+    const bool sized = tells_sizes(intake);
     struct sta_recent_bin bin = worker->bin;
     int rc = STA_OK;
     for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
@@ -370,10 +314,11 @@ static int take_sums(struct sta_intake *intake, unsigned number, const struct ro
         if (ts < first)
             continue;
         if (class->is_other) {
-            rc = take_other(intake, number, rows, row, class, err);
+            rc = take_other(intake, to, rows, row, class, err);
         } else if ((ts >= bin.from) & (ts < bin.to) & (te_of(rows, row) <= bin.to)) {
-            rc = put_row(intake, number, rows, row, class,
-                         sta_additive_place(&intake->additive, key, bin.bin), err);
+            rc = sta_additive_go_to(additive, to, sta_additive_place(additive, key, bin.bin), err);
+            if (rc == 0)
+                rc = put_row(additive, to, rows, row, class, sized, err);
         } else {
             rc = take_row(intake, number, rows, row, class->kind, key, err);
             bin = worker->bin;
@@ -383,80 +328,96 @@ static int take_sums(struct sta_intake *intake, unsigned number, const struct ro
 }
 
 /* Likewise of rows of one key that lie in the worker's bin whole: most are. */
-static int take_sums_of_bin(struct sta_intake *intake, unsigned number, const struct rows *rows,
-                            const struct chosen *chosen, struct sta_error *err)
+SEPARATE static int take_sums_of_bin(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                                     const struct chosen *chosen, struct sta_error *err)
 {
-    const struct sta_intake_worker *worker = &intake->workers[number];
-    const int64_t place = sta_additive_place(&intake->additive, 0, worker->bin.bin);
-    int rc = STA_OK;
-    for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
-        const uint32_t row = chosen->rows[i];
-        rc = put_row(intake, number, rows, row, &worker->classes[rows->classes[row]], place, err);
-    }
-    return rc;
-}
-
-/* The chosen ones that have a file and start in the range.  Without a branch: which rows have a
- * file is hard to predict. */
-static uint32_t list_with_files(const struct rows *rows, const struct chosen *chosen, int64_t first,
-                                uint32_t *with_files)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < chosen->count; i++) {
-        const uint32_t row = chosen->rows[i];
-        with_files[count] = row;
-        count += (rows->files[row] != STA_NO_CODE) & (rows->ts[row] >= first);
-    }
-    return count;
-}
-
-static int take_files(struct sta_intake *intake, unsigned number, const struct rows *rows,
-                      const struct chosen *chosen, struct sta_error *err)
-{
-    const struct sta_intake_class *classes = intake->workers[number].classes;
-    const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
-    const struct sta_exact_bins *bins = intake->bins;
-    struct sta_recent_bin bin = intake->workers[number].bin;
-    uint32_t with_files[MOST_ROWS];
-    const uint32_t count = list_with_files(rows, chosen, intake->range.from, with_files);
-    int rc = STA_OK;
+    struct sta_additive *const additive = &intake->additive;
+    struct sta_additive_worker *const to = &additive->workers[number];
+    const struct sta_intake_class *const classes = intake->workers[number].classes;
+    const bool sized = tells_sizes(intake);
+    const uint32_t *const codes = rows->classes;
+    const int64_t place = sta_additive_place(additive, 0, intake->workers[number].bin.bin);
+    const uint32_t count = chosen->count;
+    int rc = sta_additive_go_to(additive, to, place, err);
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const uint32_t row = with_files[i];
-        const uint32_t file = intake->entities->file_of_ref[rows->files[row]];
-        const struct sta_intake_class *class = &classes[rows->classes[row]];
-        if (file == STA_NO_CODE || class->is_other) /* a hash that no line defines; in no row */
-            continue;
-        struct sta_exact_part part = {.from = STA_MAX(rows->ts[row], bins->from),
-                                      .to = STA_MIN(te_of(rows, row), bins->to)};
-        sta_exact_part_bins_near(bins, &bin, &part);
-        rc = sta_files_take(&intake->files, number, class->kind,
-                            key_of(rows, key_of_threads, intake->entities->thread_of_code, row), file,
-                            part.low, part.high, err);
+        const uint32_t row = chosen->rows[i];
+        rc = put_row(additive, to, rows, row, &classes[codes[row]], sized, err);
     }
     return rc;
 }
 
-static int take_spans(struct sta_intake *intake, struct sta_intake_worker *worker, const struct rows *rows,
-                      const struct chosen *chosen, struct sta_exact_span *spans, uint32_t *count,
-                      struct sta_error *err)
+/* The chosen ones that have a file.  Without a branch: which rows have one is hard to predict. */
+static uint32_t list_with_files(const struct rows *rows, const struct chosen *chosen, uint32_t *with_files)
+{
+    const uint32_t *const files = rows->files;
+    uint32_t *end = with_files;
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        *end = chosen->rows[i];
+        end += files[*end] != STA_NO_CODE;
+    }
+    return (uint32_t)(end - with_files);
+}
+
+SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                               const struct chosen *chosen, struct sta_error *err)
+{
+    const struct sta_intake_class *const classes = intake->workers[number].classes;
+    const uint32_t *const key_of_threads = sta_exact_keys_of_threads(intake->keys);
+    const uint32_t *const file_of_ref = intake->entities->file_of_ref;
+    const int64_t first = intake->range.from;
+    struct sta_recent_bin bin = intake->workers[number].bin;
+    struct sta_exact_part part = {.low = bin.bin, .high = bin.bin};
+    uint32_t with_files[MOST_ROWS];
+    const uint32_t count = list_with_files(rows, chosen, with_files);
+    const bool in_bin = rows->in_bin;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = with_files[i];
+        const uint32_t file = file_of_ref[rows->files[row]];
+        const struct sta_intake_class *class = &classes[rows->classes[row]];
+        if (file == STA_NO_CODE || class->is_other || rows->ts[row] < first)
+            continue; /* a hash that no line defines; in no row; counted where it starts */
+        const uint32_t key = key_of(rows, key_of_threads, intake->entities->thread_of_code, row);
+        if (!in_bin) {
+            part.from = STA_MAX(rows->ts[row], intake->bins->from);
+            part.to = STA_MIN(te_of(rows, row), intake->bins->to);
+            sta_exact_part_bins_near(intake->bins, &bin, &part);
+        }
+        int rc = sta_files_take(&intake->files, number, class->kind, key, file, part.low, part.high, err);
+        if (rc != 0)
+            return rc;
+    }
+    return STA_OK;
+}
+
+SEPARATE static int take_spans(struct sta_intake *intake, struct sta_intake_worker *worker,
+                               const struct rows *rows, const struct chosen *chosen,
+                               struct sta_exact_span *spans, uint32_t *made, struct sta_error *err)
 {
     const int64_t end = STA_MIN(intake->bins->to, intake->range.to);
-    int rc = STA_OK;
-    for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
+    const uint32_t *const thread_of_code = intake->entities->thread_of_code, *const codes = rows->classes;
+    struct sta_intake_class *const classes = worker->classes;
+    struct sta_exact_span *span = spans + *made;
+    const uint32_t count = chosen->count;
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = chosen->rows[i];
-        struct sta_intake_class *class = &worker->classes[rows->classes[row]];
+        struct sta_intake_class *class = &classes[codes[row]];
         if (!class->is_span)
             continue;
-        struct sta_exact_span *span = &spans[(*count)++];
-        const int64_t te = STA_MIN(te_of(rows, row), end);
-        span->ts = rows->ts[row];
-        rc = find_contribution(intake, worker, rows, row, class, &span->contribution, err);
-        if (te - span->ts < STA_LONG_SPAN)
-            span->length = (uint32_t)(te - span->ts);
-        else if (rc == 0)
+        const int64_t ts = rows->ts[row], te = STA_MIN(te_of(rows, row), end);
+        *span = (struct sta_exact_span){ts, (uint32_t)(te - ts), STA_NO_CODE};
+        if (class->streams != NULL && rows->keys == NULL)
+            span->contribution = sta_stream_at(class->streams, thread_of(thread_of_code, rows, row));
+        int rc = STA_OK;
+        if (span->contribution == STA_NO_CODE)
+            rc = find_contribution(intake, worker, rows, row, class, &span->contribution, err);
+        if (rc == 0 && te - ts >= STA_LONG_SPAN)
             rc = sta_long_spans_add(&intake->long_spans, span, te, err);
+        if (rc != 0)
+            return rc;
+        span++;
     }
-    return rc;
+    *made = (uint32_t)(span - spans);
+    return STA_OK;
 }
 
 int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta_scan_rows *from,

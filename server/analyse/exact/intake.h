@@ -14,24 +14,22 @@
 /* What a worker knows of a class. */
 struct sta_intake_class {
     const struct sta_kind *kind;
-    uint32_t signature; /* number of the kind */
-    bool is_other;      /* of no wanted layer */
-    bool is_span;       /* its events cover something */
-    uint32_t *of_code;  /* by code of a thread: contribution, or stream where contributions have keys of their
-                           own; STA_NO_CODE: not yet met.  NULL: no span of it has come */
+    int64_t counts;                  /* a mask: an event of no wanted layer adds nothing */
+    uint32_t signature;              /* number of the kind */
+    bool is_other;                   /* of no wanted layer */
+    bool is_span;                    /* its events cover something */
+    const _Atomic uint32_t *streams; /* of the kind; NULL: no span of it has come */
 };
 
 struct sta_intake_worker {
     struct sta_intake_class *classes; /* the first ones, all of which are met */
     size_t class_count, class_capacity;
-    uint32_t **of_kind; /* by number: the of_code that classes of the kind share */
-    size_t kind_capacity;
-    /* By stream: kind and thread, and the contribution met last. */
+    /* Where keys are values: of each stream the key met last. */
     struct sta_intake_stream {
-        const struct sta_kind *kind;
-        uint32_t thread, key, contribution;
+        bool known;
+        uint32_t key, contribution;
     } * streams;
-    size_t stream_count, stream_capacity;
+    size_t stream_capacity;
     struct sta_map contribution_of_key; /* (stream, key) -> contribution */
     struct sta_recent_bin bin;
 };

@@ -63,11 +63,8 @@ static int join(struct worker *worker, const struct sta_budget *budget, struct s
 
 static int meet_class(struct occupied *occupied, struct worker *worker, uint32_t class, struct sta_error *err)
 {
-    const size_t before = worker->class_capacity;
-    int rc = STA_ACCOUNT_GROW(occupied->budget->account, worker->kinds, worker->class_capacity,
-                              (size_t) class + 1, WHAT, err);
-    for (size_t i = before; i < worker->class_capacity; i++)
-        worker->kinds[i] = NULL;
+    int rc = STA_ACCOUNT_GROW_ZEROED(occupied->budget->account, worker->kinds, worker->class_capacity,
+                                     (size_t) class + 1, WHAT, err);
     if (rc == 0)
         worker->kinds[class] = sta_kinds_of(occupied->kinds, class, err);
     return rc != 0 || worker->kinds[class] != NULL ? rc : err->status;
@@ -78,20 +75,18 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     struct occupied *occupied = self;
     struct worker *worker = &occupied->workers[number];
     const struct sta_exact_bins *bins = &occupied->request->bins;
-    const struct sta_column_values *ts, *dur;
-    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_TS, &ts, err);
-    if (rc == 0)
-        rc = sta_column_reader_physical(rows->reader, STA_COLUMN_DUR, &dur, err);
+    const int64_t *ts, *dur;
+    int rc = sta_column_reader_times(rows->reader, &ts, &dur, err);
     if (rc != 0)
         return rc;
     rc = STA_ACCOUNT_GROW(occupied->budget->account, worker->runs, worker->capacity,
                           worker->count + rows->count, WHAT, err);
     for (uint32_t i = 0; rc == 0 && i < rows->count; i++) {
         uint32_t row = sta_scan_row(rows, i);
-        int64_t at = ts->integers[row];
+        int64_t at = ts[row];
         struct sta_exact_part part;
         const uint32_t class = rows->classes[row];
-        if (!sta_exact_part_of(bins, at, at + STA_MAX(dur->integers[row], 0), &part))
+        if (!sta_exact_part_of(bins, at, at + STA_MAX(dur[row], 0), &part))
             continue;
         if (class >= worker->class_capacity || worker->kinds[class] == NULL)
             rc = meet_class(occupied, worker, class, err);

@@ -12,6 +12,11 @@
 #include "common/account.h"
 #include "common/memory.h"
 
+/* Grows an array by number (NULL at first) as numbers are met; items are all zero where nothing was set. */
+#define STA_GROW_ZEROED(account, array, capacity, need, err)                                                 \
+    STA_ACCOUNT_GROW_ZEROED(account, array, capacity, need, "what the rows of this view measure by process", \
+                            err)
+
 #define STA_SEGMENTED_FIRST                                                                                  \
     10 /* bits: the first chunk holds 1024 records, each further one twice as many                           \
         */

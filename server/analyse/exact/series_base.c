@@ -46,16 +46,6 @@ int64_t sta_series_base_width(const struct sta_bound_query *bound)
 
 /* ---- arrays as bytes */
 
-static uint64_t zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
-static int64_t unzigzag(uint64_t code)
-{
-    return (int64_t)(code >> 1) ^ -(int64_t)(code & 1);
-}
-
 /* @stride: from value to value. */
 static void put_array(struct sta_buffer *out, uint32_t name, const int64_t *values, size_t count,
                       size_t stride)
@@ -73,7 +63,7 @@ static void put_array(struct sta_buffer *out, uint32_t name, const int64_t *valu
         sta_put_varint(&bytes, zeros);
         sta_put_varint(&bytes, run);
         for (; run > 0; run--, i++)
-            sta_put_varint(&bytes, zigzag(values[i * stride]));
+            sta_put_signed(&bytes, values[i * stride]);
     }
     sta_put_u32(out, name);
     sta_put_block(out, bytes.data != NULL ? bytes.data : "", bytes.size);
@@ -98,7 +88,7 @@ static bool add_array(struct sta_cursor in, uint64_t count, const struct coarser
             return false;
         at += zeros;
         for (uint64_t end = at + run; at < end && !in.failed; at++) {
-            int64_t value = unzigzag(sta_get_varint(&in));
+            int64_t value = sta_get_signed(&in);
             uint64_t bin = at >= coarser->first ? (at - coarser->first) / coarser->per_bin : coarser->bins;
             if (bin < coarser->bins)
                 to[bin * stride] = sta_bounded_add(to[bin * stride], value);

@@ -110,7 +110,7 @@ static int take_contribution(struct sta_cursor *in, const struct sta_exact_recei
                              struct sta_error *err)
 {
     const uint64_t kind = sta_shared_get_index(in, part->kind_count);
-    const uint64_t thread = sta_shared_get_index(in, (uint64_t)intake->entities->thread_count + 1);
+    const uint64_t thread = sta_shared_get_index(in, sta_contributions_threads(intake->contributions));
     const uint64_t theirs = sta_shared_get_index(in, (uint64_t)UINT32_MAX + 1);
     const uint64_t count = sta_get_varint(in);
     uint32_t key, number;

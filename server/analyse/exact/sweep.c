@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/grow.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "measuring a slice of time";
@@ -81,7 +80,10 @@ struct worker {
 };
 
 struct sta_exact_sweep {
-    struct sta_exact_sweep_options options;
+    struct sta_intake *intake;
+    struct sta_contributions *contributions; /* of the intake, .. */
+    struct sta_account *account;             /* .. as the account */
+    struct sta_tallies *tallies;
     struct worker *workers;
     /* Used in turn only: the contributions that reach beyond the last slice carried, and how far. */
     int64_t *farthest_end; /* by contribution */
@@ -90,12 +92,15 @@ struct sta_exact_sweep {
     size_t open_count, open_capacity;
 };
 
-struct sta_exact_sweep *sta_exact_sweep_create(const struct sta_exact_sweep_options *options)
+struct sta_exact_sweep *sta_exact_sweep_create(struct sta_intake *intake, struct sta_tallies *tallies)
 {
     struct sta_exact_sweep *sweep = sta_alloc(sizeof *sweep);
-    sweep->options = *options;
-    sweep->workers = sta_alloc_array(options->workers, sizeof *sweep->workers);
-    for (unsigned w = 0; w < options->workers; w++)
+    *sweep = (struct sta_exact_sweep){.intake = intake,
+                                      .contributions = intake->contributions,
+                                      .account = intake->budget->account,
+                                      .tallies = tallies};
+    sweep->workers = sta_alloc_array(intake->worker_count, sizeof *sweep->workers);
+    for (unsigned w = 0; w < intake->worker_count; w++)
         sweep->workers[w].round = 1;
     return sweep;
 }
@@ -104,8 +109,8 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
 {
     if (sweep == NULL)
         return;
-    struct sta_account *account = sweep->options.account;
-    for (unsigned w = 0; w < sweep->options.workers; w++) {
+    struct sta_account *account = sweep->account;
+    for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
         void *const all[] = {
             worker->running,    worker->overlaps,      worker->measures,     worker->accumulator_seen,
@@ -122,11 +127,21 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
 
 /* ---- before a slice is measured */
 
+static int take(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
+                struct sta_error *err)
+{
+    const struct sta_exact_sweep *sweep = self;
+    const struct sta_scan_rows *from = rows;
+    uint32_t count;
+    struct sta_exact_span *spans = sta_ordered_reserve(out, from->count, err);
+    int rc = spans == NULL ? err->status : sta_intake_take(sweep->intake, worker, from, spans, &count, err);
+    return rc == 0 ? sta_ordered_put(out, count, err) : rc;
+}
+
 static int add_farthest_end(const struct sta_exact_sweep *sweep, struct reaches *list, int64_t end,
                             uint32_t contribution, struct sta_error *err)
 {
-    int rc =
-        STA_ACCOUNT_GROW(sweep->options.account, list->items, list->capacity, list->count + 1, WHAT, err);
+    int rc = STA_ACCOUNT_GROW(sweep->account, list->items, list->capacity, list->count + 1, WHAT, err);
     if (rc == 0)
         list->items[list->count++] = (struct farthest_end){end, contribution};
     return rc;
@@ -134,8 +149,8 @@ static int add_farthest_end(const struct sta_exact_sweep *sweep, struct reaches 
 
 static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
-    struct sta_account *account = sweep->options.account;
-    const struct sta_contribution_counts counts = sta_contributions_count(sweep->options.contributions);
+    struct sta_account *account = sweep->account;
+    const struct sta_contribution_counts counts = sta_contributions_count(sweep->contributions);
     int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->overlaps, worker->overlap_capacity,
@@ -146,16 +161,18 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
     if (rc == 0 && worker->covers == NULL) {
-        const size_t covers = ((size_t)sweep->options.shape->layer_count + 1) * sweep->options.group_count;
+        const struct sta_contributions_options *options = &sweep->contributions->options;
+        const size_t groups = options->wants & STA_WANT_UNITS ? options->groups->group_count : 0;
+        const size_t covers = ((size_t)options->shape->layer_count + 1) * groups;
         worker->covers = sta_account_calloc(account, covers + 1, sizeof *worker->covers, WHAT, err);
         rc = worker->covers != NULL ? STA_OK : err->status;
     }
     return rc;
 }
 
-int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                            struct sta_error *err)
+static int prepare(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
+    struct sta_exact_sweep *sweep = self;
     struct worker *worker = &sweep->workers[number];
     size_t count;
     const struct sta_exact_span *spans = sta_slice_records(slice, &count);
@@ -164,7 +181,7 @@ int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, cons
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (sta_exact_span_ends_by(&spans[i], slice->to))
             continue;
-        const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, &spans[i]);
+        const struct sta_long_span whole = sta_exact_span_whole(&sweep->intake->long_spans, &spans[i]);
         if (whole.te > slice->to)
             rc = add_farthest_end(sweep, &worker->beyond, whole.te, whole.contribution, err);
     }
@@ -175,7 +192,7 @@ int sta_exact_sweep_prepare(struct sta_exact_sweep *sweep, unsigned number, cons
 static int open_contribution(struct sta_exact_sweep *sweep, const struct farthest_end *farthest_end,
                              int64_t slice_end, struct sta_error *err)
 {
-    struct sta_account *account = sweep->options.account;
+    struct sta_account *account = sweep->account;
     int rc = STA_GROW_ZEROED(account, sweep->farthest_end, sweep->farthest_end_capacity,
                              (size_t)farthest_end->contribution + 1, err);
     if (rc == 0)
@@ -189,9 +206,9 @@ static int open_contribution(struct sta_exact_sweep *sweep, const struct farthes
     return STA_OK;
 }
 
-int sta_exact_sweep_carry(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                          struct sta_error *err)
+static int carry(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
+    struct sta_exact_sweep *sweep = self;
     struct worker *worker = &sweep->workers[number];
     size_t kept = 0;
     int rc = STA_OK;
@@ -228,7 +245,7 @@ static int64_t take_overlap(struct worker *worker, uint32_t compared, uint32_t w
 static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep, struct worker *worker,
                                              uint32_t number)
 {
-    const uint32_t compared = sta_contributions_accumulator(sweep->options.contributions, number)->compared;
+    const uint32_t compared = sta_contributions_accumulator(sweep->contributions, number)->compared;
     struct sta_exact_measure measure = {.total = worker->running[number].total};
     worker->running[number].total = 0;
     if (compared != STA_NOT_COMPARED) {
@@ -241,11 +258,11 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
 /* Lists the accumulators of the round's contributions, each once, with their measures. */
 static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
-    struct sta_account *account = sweep->options.account;
+    struct sta_account *account = sweep->account;
     worker->accumulator_count = 0;
     for (size_t i = 0; i < worker->contribution_count; i++) {
         const struct sta_contribution *contribution =
-            sta_contributions_at(sweep->options.contributions, worker->contributions[i]);
+            sta_contributions_at(sweep->contributions, worker->contributions[i]);
         const size_t most = worker->accumulator_count + contribution->count;
         int rc =
             STA_ACCOUNT_GROW(account, worker->accumulators, worker->accumulators_capacity, most, WHAT, err);
@@ -280,13 +297,13 @@ static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct 
     worker->width = 0;
     worker->contribution_count = 0;
     worker->round++;
-    return sta_tallies_take(sweep->options.tallies, &tally, err);
+    return sta_tallies_take(sweep->tallies, &tally, err);
 }
 
 int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
 {
     int rc = STA_OK;
-    for (unsigned w = 0; rc == 0 && w < sweep->options.workers; w++)
+    for (unsigned w = 0; rc == 0 && w < sweep->intake->worker_count; w++)
         rc = hand_in(sweep, &sweep->workers[w], err);
     sweep->open_count = 0; /* another pass begins with earlier slices, of which nothing has been carried */
     if (sweep->farthest_end != NULL)
@@ -299,12 +316,12 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
 static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
                              struct met *met, struct sta_error *err)
 {
-    int rc = STA_ACCOUNT_GROW(sweep->options.account, worker->contributions, worker->contributions_capacity,
+    int rc = STA_ACCOUNT_GROW(sweep->account, worker->contributions, worker->contributions_capacity,
                               worker->contribution_count + 1, WHAT, err);
     if (rc != 0)
         return rc;
     worker->contributions[worker->contribution_count++] = number;
-    met->contribution = sta_contributions_at(sweep->options.contributions, number);
+    met->contribution = sta_contributions_at(sweep->contributions, number);
     met->round = worker->round;
     return STA_OK;
 }
@@ -336,7 +353,8 @@ __attribute__((noinline)) static void compare(struct worker *worker, struct over
 }
 
 /* A cover that is about to gain [from, to) reaches the end of a listed accumulator. */
-__attribute__((noinline)) static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t from, int64_t to)
+__attribute__((noinline)) static void settle_overlaps(struct worker *worker, struct cover *cover,
+                                                      int64_t from, int64_t to)
 {
     uint32_t *link = &cover->first;
     cover->least = INT64_MAX;
@@ -415,10 +433,11 @@ static int take_open(const struct sta_exact_sweep *sweep, struct worker *worker,
 static int take_cut_span(const struct sta_exact_sweep *sweep, struct worker *worker,
                          const struct sta_exact_span *span, int64_t from, int64_t to, struct sta_error *err)
 {
-    const struct sta_long_span whole = sta_exact_span_whole(sweep->options.long_spans, span);
+    const struct sta_long_span whole = sta_exact_span_whole(&sweep->intake->long_spans, span);
     int rc = STA_OK;
     if (span->ts >= from || whole.te > from) /* else it ended before the first bin */
-        rc = take_part(sweep, worker, STA_MAX(span->ts, from), STA_MIN(whole.te, to), whole.contribution, err);
+        rc =
+            take_part(sweep, worker, STA_MAX(span->ts, from), STA_MIN(whole.te, to), whole.contribution, err);
     if (rc == 0 && whole.te > to)
         rc = add_farthest_end(sweep, &worker->open, whole.te, whole.contribution, err);
     return rc;
@@ -446,7 +465,7 @@ static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker
 static int take_bin(struct sta_exact_sweep *sweep, struct worker *worker, const struct sta_slice *slice,
                     size_t *next, size_t bin, int64_t from, int64_t to, struct sta_error *err)
 {
-    const struct sta_exact_bins *bins = sweep->options.bins;
+    const struct sta_exact_bins *bins = sweep->intake->bins;
     int rc = bin != worker->bin ? hand_in(sweep, worker, err) : STA_OK;
     if (rc != 0)
         return rc;
@@ -459,12 +478,12 @@ static int take_bin(struct sta_exact_sweep *sweep, struct worker *worker, const 
     return rc == 0 && whole ? hand_in(sweep, worker, err) : rc;
 }
 
-int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                            struct sta_error *err)
+static int measure(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
-    const struct sta_exact_bins *bins = sweep->options.bins;
+    struct sta_exact_sweep *sweep = self;
+    const struct sta_exact_bins *bins = sweep->intake->bins;
     struct worker *worker = &sweep->workers[number];
-    const struct sta_time_range *range = sweep->options.range;
+    const struct sta_time_range *range = &sweep->intake->range;
     int64_t from = STA_MAX(STA_MAX(slice->from, bins->from), range->from);
     int64_t end = STA_MIN(STA_MIN(slice->to, bins->to), range->to);
     size_t next = 0;
@@ -479,4 +498,10 @@ int sta_exact_sweep_measure(struct sta_exact_sweep *sweep, unsigned number, cons
         from = to;
     }
     return rc;
+}
+
+struct sta_ordered_consumer sta_exact_sweep_consumer(struct sta_exact_sweep *sweep)
+{
+    return (struct sta_ordered_consumer){sweep, sizeof(struct sta_exact_span), take, prepare, carry, measure,
+                                         NULL};
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <uv.h>
 
-#include "analyse/exact/grow.h"
 #include "analyse/sources/shared.h"
 #include "analyse/views/bounded_sum.h"
 #include "common/memory.h"

@@ -36,6 +36,5 @@ bool sta_time_ranges(const struct sta_scan *scan, unsigned count, double most, s
 STA_MUSTCHECK int sta_time_range_of(const struct sta_scan *scan, const struct sta_stripe *stripe,
                                     struct sta_account *account, struct sta_time_range *range,
                                     struct sta_error *err);
-#define STA_ALL_ROWS 1.0 /* however much one of them reads */
 
 #endif

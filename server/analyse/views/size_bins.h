@@ -3,7 +3,6 @@
 #define STA_ANALYSE_VIEWS_SIZE_BINS_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "common/memory.h"
 
@@ -26,17 +25,15 @@
 
 extern const char *const sta_size_bin_names[STA_SIZE_BINS];
 
-/** Bins closed on the right: (0, 4 KiB], (4 KiB, 16 KiB], .. @size > 0.  Sizes follow one another without a
- * pattern, so there are no branches: a double's exponent says how many bits a number has (one that is rounded
- * up to the next power of two is in the last bin anyway). */
+/** Bins closed on the right: (0, 4 KiB], (4 KiB, 16 KiB], ..; of a @size of 0 STA_SIZE_BINS.  Sizes follow
+ * one another without a pattern, so there are no branches: the highest bit of size - 1 says which bin it is.
+ */
 static inline unsigned sta_size_bin(int64_t size)
 {
-    const double below = (double)(size - 1);
-    uint64_t image;
-    memcpy(&image, &below, sizeof image);
-    const int over = (int)(image >> 52) - 1022 - 11; /* bits of size - 1, less 11 */
-    const unsigned bin = (unsigned)(over & ~(over >> 31)) / 2;
-    return STA_MIN(bin, STA_SIZE_BINS - 1);
+    const uint64_t any = 0 - (uint64_t)(size > 0); /* a mask */
+    const uint64_t above = ((uint64_t)size + any) >> 11 | 1;
+    const unsigned bin = STA_MIN((64 - (unsigned)__builtin_clzll(above)) / 2, STA_SIZE_BINS - 1);
+    return ((bin ^ STA_SIZE_BINS) & (unsigned)any) ^ STA_SIZE_BINS;
 }
 
 #endif
