@@ -170,14 +170,11 @@ static size_t join_parts(struct part *parts, size_t count)
     size_t joined = 0;
     for (size_t i = 0, end; i < count; i = end) {
         struct part whole = parts[i];
-        int64_t covered = parts[i].to;
-        whole.compute = parts[i].to - parts[i].from;
-        for (end = i + 1; end < count && parts[end].step == parts[i].step; end++) {
-            const int64_t from = STA_MAX(parts[end].from, covered);
-            whole.to = STA_MAX(whole.to, parts[end].to);
-            whole.compute += STA_MAX(parts[end].to - from, 0);
-            covered = STA_MAX(covered, parts[end].to);
-        }
+        struct sta_running_union compute = {whole.to, whole.to - whole.from};
+        for (end = i + 1; end < count && parts[end].step == parts[i].step; end++)
+            sta_running_union_add(&compute, parts[end].from, parts[end].to);
+        whole.to = compute.end;
+        whole.compute = compute.total;
         parts[joined++] = whole;
     }
     return joined;

@@ -18,8 +18,8 @@
 
 /* The union of intervals that come part by part of time. */
 struct busy {
-    struct sta_union spans; /* of the part that is being looked at */
-    int64_t ticks, until;   /* of the parts before: measure; where the last interval ends */
+    struct sta_union spans;          /* of the part that is being looked at */
+    struct sta_running_union united; /* of the parts before */
 };
 
 struct label_figures {
@@ -163,8 +163,7 @@ static void measure_spans(struct busy *busy)
 {
     for (size_t i = 0; i < busy->spans.count; i++) {
         const struct sta_interval *span = &busy->spans.items[i];
-        busy->ticks += STA_MAX(span->to - STA_MAX(span->from, busy->until), 0);
-        busy->until = STA_MAX(busy->until, span->to);
+        sta_running_union_add(&busy->united, span->from, span->to);
     }
     busy->spans.count = 0;
 }
@@ -295,7 +294,7 @@ static void put_table(const struct statistics *statistics, struct sta_table *tab
         sta_table_set_int(columns[1], i, f->count);
         sta_table_set_number(columns[2], i, wide_seconds(statistics, f->time));
         sta_table_set_number(columns[3], i, wide_seconds(statistics, f->self));
-        sta_table_set_number(columns[4], i, wide_seconds(statistics, f->busy.ticks));
+        sta_table_set_number(columns[4], i, wide_seconds(statistics, f->busy.united.total));
         set_wide(columns[5], i, f->size);
         sta_table_set_number(columns[6], i, wide_seconds(statistics, f->min));
         sta_table_set_number(columns[7], i, wide_seconds(statistics, f->max));
@@ -318,7 +317,7 @@ static void put_facts(const struct statistics *statistics, struct sta_facts *fac
     sta_facts_int(facts, "count", count);
     sta_facts_number(facts, "time", NULL, wide_seconds(statistics, time));
     sta_facts_number(facts, "self", NULL, wide_seconds(statistics, self));
-    sta_facts_number(facts, "busy", NULL, wide_seconds(statistics, tally->all.ticks));
+    sta_facts_number(facts, "busy", NULL, wide_seconds(statistics, tally->all.united.total));
     if (size <= INT64_MAX)
         sta_facts_int(facts, "size", (int64_t)size);
     sta_facts_int(facts, "threads", tally->threads);

@@ -1,5 +1,5 @@
 /* Formulas over the columns of a flat view. */
-#include "analyse/compatible/additional.h"
+#include "analyse/compatible/flat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static int parse(struct formula *formula, const char *text, const struct sta_tab
     return rc;
 }
 
-static int bind(struct formula *formula, const struct sta_table *table, struct sta_error *err)
+static int bind_columns(struct formula *formula, const struct sta_table *table, struct sta_error *err)
 {
     formula->columns = sta_expression_columns(formula->expression, &formula->column_count);
     formula->divisor = sta_alloc_array(table->column_count + 1, sizeof *formula->divisor);
@@ -128,7 +128,7 @@ int sta_additional(struct sta_table *table, const struct sta_named_expression *m
     STA_ASSERT(text != NULL); /* checked when the preset was loaded */
     int rc = parse(&formula, text, table, err);
     if (rc == 0)
-        rc = bind(&formula, table, err);
+        rc = bind_columns(&formula, table, err);
     if (rc == 0)
         rc = run(&formula, table, at, err);
     if (formula.program != NULL)

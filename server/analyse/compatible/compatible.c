@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "analyse/compatible/flat.h"
-#include "analyse/compatible/summary_view.h"
 #include "analyse/compatible/tables.h"
 #include "common/memory.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compatible/additional.h"
 #include "analyse/compatible/scores.h"
 #include "analyse/compatible/sum.h"
 #include "analyse/layers/presets.h"

@@ -1,5 +1,4 @@
 /* metrics.md section 8: a row per layer, from the flat view. */
-#include "analyse/compatible/summary_view.h"
 
 #include <math.h>
 #include <stdlib.h>

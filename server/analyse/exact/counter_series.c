@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/exact/counter_samples.h"
-#include "analyse/exact/series.h"
+#include "analyse/exact/choice.h"
 #include "analyse/views/bound_query.h"
 #include "common/map.h"
 #include "common/memory.h"

@@ -5,7 +5,6 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/exact/join.h"
-#include "analyse/exact/occupied.h"
 #include "analyse/exact/share.h"
 #include "analyse/exact/sweep.h"
 #include "common/memory.h"

@@ -1,7 +1,7 @@
 /* Bins with events, as runs: each worker lists those of its events, and joins what touches now and then.
  *
  * Events come nearly in order of time, so most of them lengthen the run before. */
-#include "analyse/exact/occupied.h"
+#include "analyse/exact/engine.h"
 
 #include <stdlib.h>
 

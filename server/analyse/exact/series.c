@@ -3,10 +3,8 @@
  * The window picks bins; it does not change what is in them: an event that began before the window gives its
  * bins inside what it gives them anyway, so that a chart shows the same numbers however far one looks into
  * it. */
-#include "analyse/exact/parameters.h"
 #include "analyse/exact/choice.h"
 #include "analyse/exact/engine.h"
-#include "analyse/exact/series.h"
 #include "analyse/exact/series_base.h"
 
 #include <stdlib.h>

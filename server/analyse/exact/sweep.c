@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/intervals/span.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "measuring a slice of time";
@@ -31,16 +32,11 @@ struct reaches {
     size_t count, capacity;
 };
 
-struct running {
-    int64_t end;   /* of the union so far */
-    int64_t total; /* of it in the present bin */
-};
-
 /* A union of a group that accumulators are compared with. */
 struct cover {
-    int64_t end, total; /* of it so far */
-    int64_t least;      /* no listed accumulator ends before */
-    uint32_t first;     /* overlap of an accumulator that reaches further; END_OF_LIST or 0: there is none */
+    struct sta_running_union of;
+    int64_t least;  /* no listed accumulator ends before */
+    uint32_t first; /* overlap of an accumulator that reaches further; END_OF_LIST or 0: there is none */
 };
 
 /* What an accumulator and a cover have in common. */
@@ -59,10 +55,10 @@ struct met {
 };
 
 struct worker {
-    struct running *running;    /* by accumulator */
-    struct cover *covers;       /* by index of a contribution's unions */
-    struct overlap *overlaps;   /* see overlap_of */
-    uint32_t *accumulator_seen; /* by accumulator: the round in which it was listed */
+    struct sta_running_union *running; /* by accumulator; totals are those of the present bin */
+    struct cover *covers;              /* by index of a contribution's unions */
+    struct overlap *overlaps;          /* see overlap_of */
+    uint32_t *accumulator_seen;        /* by accumulator: the round in which it was listed */
     size_t running_capacity, overlap_capacity, accumulator_capacity;
     struct met *met; /* by contribution */
     size_t met_capacity;
@@ -235,7 +231,7 @@ static inline struct overlap *overlap_of(const struct worker *worker, uint32_t c
 static int64_t take_overlap(struct worker *worker, uint32_t compared, uint32_t which)
 {
     struct overlap *overlap = overlap_of(worker, compared, which);
-    const int64_t total = overlap->next != 0 ? worker->covers[overlap->cover].total : 0;
+    const int64_t total = overlap->next != 0 ? worker->covers[overlap->cover].of.total : 0;
     const int64_t time = overlap->time + total;
     overlap->time = -total;
     return time;
@@ -326,14 +322,6 @@ static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker 
     return STA_OK;
 }
 
-/* Adds [ts, te) to a union. */
-static inline void unite(struct running *accumulator, int64_t ts, int64_t te)
-{
-    const int64_t end = STA_MAX(te, accumulator->end);
-    accumulator->total += end - STA_MAX(ts, accumulator->end);
-    accumulator->end = end;
-}
-
 /* [ts, te) is about to be added to an accumulator that is compared with the cover at @index, and not listed
  * there. */
 __attribute__((noinline)) static void compare(struct worker *worker, struct overlap *overlap,
@@ -341,10 +329,10 @@ __attribute__((noinline)) static void compare(struct worker *worker, struct over
 {
     struct cover *cover = &worker->covers[index];
     const int64_t from = STA_MAX(ts, worker->running[accumulator].end);
-    overlap->time += STA_MAX(STA_MIN(te, cover->end) - from, 0);
-    if (te <= cover->end)
+    overlap->time += STA_MAX(STA_MIN(te, cover->of.end) - from, 0);
+    if (te <= cover->of.end)
         return;
-    overlap->time -= cover->total;
+    overlap->time -= cover->of.total;
     overlap->accumulator = accumulator;
     overlap->cover = index;
     overlap->next = STA_MAX(cover->first, END_OF_LIST);
@@ -365,7 +353,7 @@ __attribute__((noinline)) static void settle_overlaps(struct worker *worker, str
             cover->least = STA_MIN(cover->least, end);
             link = &overlap->next;
         } else {
-            overlap->time += cover->total + STA_MAX(end - from, 0);
+            overlap->time += cover->of.total + STA_MAX(end - from, 0);
             *link = overlap->next;
             overlap->next = 0;
         }
@@ -376,11 +364,10 @@ __attribute__((noinline)) static void settle_overlaps(struct worker *worker, str
 static inline void add_to_cover(struct worker *worker, uint32_t index, int64_t ts, int64_t te)
 {
     struct cover *cover = &worker->covers[index];
-    const int64_t from = STA_MAX(ts, cover->end), to = STA_MAX(te, cover->end);
+    const int64_t from = STA_MAX(ts, cover->of.end), to = STA_MAX(te, cover->of.end);
     if (cover->first > END_OF_LIST && to >= cover->least)
         settle_overlaps(worker, cover, from, to);
-    cover->total += to - from;
-    cover->end = to;
+    sta_running_union_add(&cover->of, ts, te);
 }
 
 /* An event's part [ts, te) of the bin; parts come in the order of ts. */
@@ -394,16 +381,16 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
     const struct sta_contribution *of = met->contribution;
     const uint32_t *accumulator = of->accumulators;
     const uint32_t *const compared = accumulator + of->plain, *const last = accumulator + of->measured;
-    struct running *const running = worker->running;
+    struct sta_running_union *const running = worker->running;
     for (; accumulator < compared; accumulator++)
-        unite(&running[*accumulator], ts, te);
+        sta_running_union_add(&running[*accumulator], ts, te);
     for (const struct sta_compared *with = of->compared; accumulator < last; accumulator++, with++) {
         struct overlap *overlaps = overlap_of(worker, with->number, 0);
         if (with->compute != STA_NO_COVER && overlaps[OF_COMPUTE].next == 0)
             compare(worker, &overlaps[OF_COMPUTE], *accumulator, with->compute, ts, te);
         if (with->children != STA_NO_COVER && overlaps[OF_CHILDREN].next == 0)
             compare(worker, &overlaps[OF_CHILDREN], *accumulator, with->children, ts, te);
-        unite(&running[*accumulator], ts, te);
+        sta_running_union_add(&running[*accumulator], ts, te);
     }
     const uint32_t *const unions = of->unions, *const end = unions + of->union_count;
     for (const uint32_t *index = unions; index < end; index++)

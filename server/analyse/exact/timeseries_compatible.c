@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/parameters.h"
-#include "analyse/exact/series.h"
+#include "analyse/exact/choice.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 

@@ -1,5 +1,5 @@
 /* Layer view and flat view (exact.md sections 2 and 4): rows by key or by bin of time. */
-#include "analyse/exact/parameters.h"
+#include "analyse/exact/choice.h"
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/view.h"

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "common/memory.h"
+
 /* Where an interval of an answer, or of a union, lies. */
 struct sta_interval {
     int64_t from, to; /* [from, to) in ticks */
@@ -14,5 +16,18 @@ struct sta_span {
     uint32_t cell;  /* what it counts towards, such as a unit */
     uint32_t mask;  /* of the user's */
 };
+
+/* A union of intervals that come in the order of their starts: it needs its end alone.  Zeroed: of none, from
+ * 0 on. */
+struct sta_running_union {
+    int64_t end, total; /* total: how long it is */
+};
+
+static inline void sta_running_union_add(struct sta_running_union *united, int64_t from, int64_t to)
+{
+    const int64_t end = STA_MAX(to, united->end);
+    united->total += end - STA_MAX(from, united->end);
+    united->end = end;
+}
 
 #endif

@@ -1,5 +1,4 @@
 /* The exact answer and that of the bucket method, side by side. */
-#include "analyse/overlap/explain.h"
 
 #include <string.h>
 

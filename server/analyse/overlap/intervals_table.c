@@ -4,7 +4,6 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
-#include "analyse/overlap/fill.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/overlap/where.h"
 #include "common/memory.h"

@@ -3,12 +3,9 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/overlap/compatible.h"
-#include "analyse/overlap/explain.h"
 #include "analyse/overlap/series.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/views/bound_query.h"
-#include "analyse/overlap/warnings.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 

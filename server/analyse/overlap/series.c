@@ -7,17 +7,30 @@
 #include "analyse/exec/budget.h"
 #include "analyse/views/members.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/intervals/coverage.h"
 #include "analyse/sources/shared.h"
 #include "common/memory.h"
 
 #define MOST_BINS 200000
 
+/* The bins first .. first + count - 1, bin b being [b g, (b + 1) g) ticks from the origin. */
+struct bins {
+    int64_t g; /* ticks */
+    int64_t first;
+    size_t count;
+};
+
+/* How long each bin is covered by intervals.  One over many bins costs as much as one over two: bins that are
+ * covered whole are kept as differences. */
+struct coverage {
+    int64_t *parts;  /* by bin: covered ticks of bins that are covered in part */
+    int64_t *inside; /* by bin, one more: change in the number of times that a bin is covered whole */
+};
+
 struct sta_overlap_series {
     const struct sta_overlap_request *request;
-    struct sta_bins bins;
+    struct bins bins;
     const struct sta_budget *budget;
-    struct sta_coverage *coverages; /* by worker, then mask; without arrays until the combination is met */
+    struct coverage *coverages; /* by worker, then mask; without arrays until the combination is met */
     size_t coverage_count;
 };
 
@@ -27,6 +40,52 @@ static size_t masks_of(const struct sta_overlap_series *series)
 {
     return (size_t)1 << series->request->set_count;
 }
+
+/* ---- bins that intervals cover */
+
+static bool is_inside(const struct bins *bins, int64_t bin)
+{
+    return bin >= 0 && bin < (int64_t)bins->count;
+}
+
+/* Adds 1 to the bins low .. high of an array of differences. */
+static void add_run(int64_t *differences, const struct bins *bins, int64_t low, int64_t high)
+{
+    low = STA_MAX(low, 0);
+    high = STA_MIN(high, (int64_t)bins->count - 1);
+    if (low > high)
+        return;
+    differences[low]++;
+    differences[high + 1]--;
+}
+
+/* Adds [ts, te), ts < te, as far as it lies in the bins. */
+static void add_interval(struct coverage *coverage, const struct bins *bins, int64_t ts, int64_t te)
+{
+    const int64_t low = ts / bins->g - bins->first, high = (te - 1) / bins->g - bins->first;
+    if (low == high) {
+        if (is_inside(bins, low))
+            coverage->parts[low] += te - ts;
+        return;
+    }
+    if (is_inside(bins, low))
+        coverage->parts[low] += (bins->first + low + 1) * bins->g - ts;
+    if (is_inside(bins, high))
+        coverage->parts[high] += te - (bins->first + high) * bins->g;
+    add_run(coverage->inside, bins, low + 1, high - 1);
+}
+
+/* After all have been added: turns parts into the covered ticks of each bin. */
+static void finish_coverage(struct coverage *coverage, const struct bins *bins)
+{
+    int64_t whole = 0;
+    for (size_t b = 0; b < bins->count; b++) {
+        whole += coverage->inside[b];
+        coverage->parts[b] += whole * bins->g;
+    }
+}
+
+/* ---- start and end */
 
 int sta_overlap_series_create(const struct sta_overlap_request *request, const struct sta_budget *budget,
                               struct sta_overlap_series **series, struct sta_error *err)
@@ -44,7 +103,7 @@ int sta_overlap_series_create(const struct sta_overlap_request *request, const s
                  (long long)count, MOST_BINS);
         return sta_at_member(err, "granularity", NULL, -1);
     }
-    fresh->bins = (struct sta_bins){.g = request->granularity, .first = first, .count = (size_t)count};
+    fresh->bins = (struct bins){.g = request->granularity, .first = first, .count = (size_t)count};
     fresh->coverage_count = sta_budget_workers(budget) * masks_of(fresh);
     fresh->coverages =
         sta_account_calloc(budget->account, fresh->coverage_count, sizeof *fresh->coverages, WHAT, err);
@@ -65,10 +124,10 @@ void sta_overlap_series_destroy(struct sta_overlap_series *series)
 }
 
 /* NULL: refused. */
-static struct sta_coverage *coverage_of(const struct sta_overlap_series *series, unsigned worker,
-                                        uint32_t mask, struct sta_error *err)
+static struct coverage *coverage_of(const struct sta_overlap_series *series, unsigned worker, uint32_t mask,
+                                    struct sta_error *err)
 {
-    struct sta_coverage *coverage = &series->coverages[worker * masks_of(series) + mask];
+    struct coverage *coverage = &series->coverages[worker * masks_of(series) + mask];
     const size_t bins = series->bins.count + 1;
     if (coverage->parts == NULL)
         coverage->parts =
@@ -83,10 +142,10 @@ int sta_overlap_series_take(void *context, unsigned worker, const struct sta_swe
                             struct sta_error *err)
 {
     const struct sta_overlap_series *series = context;
-    struct sta_coverage *coverage = coverage_of(series, worker, interval->mask, err);
+    struct coverage *coverage = coverage_of(series, worker, interval->mask, err);
     if (coverage == NULL)
         return err->status;
-    sta_coverage_add(coverage, &series->bins, interval->from, interval->to);
+    add_interval(coverage, &series->bins, interval->from, interval->to);
     return 0;
 }
 
@@ -95,7 +154,7 @@ int sta_overlap_series_take(void *context, unsigned worker, const struct sta_swe
 /* A combination that some worker met. */
 struct met {
     uint32_t mask;
-    const struct sta_coverage *coverage;
+    const struct coverage *coverage;
 };
 
 /* NULL: refused. */
@@ -107,7 +166,7 @@ static struct met *finish(struct sta_overlap_series *series, size_t *count, stru
     for (size_t i = 0; i < series->coverage_count && met != NULL; i++) {
         if (series->coverages[i].parts == NULL)
             continue;
-        sta_coverage_finish(&series->coverages[i], &series->bins);
+        finish_coverage(&series->coverages[i], &series->bins);
         met[(*count)++] = (struct met){(uint32_t)(i % masks_of(series)), &series->coverages[i]};
     }
     return met;
@@ -148,7 +207,7 @@ static int get_coverage(const struct sta_overlap_series *series, struct sta_curs
 {
     const uint32_t mask = (uint32_t)sta_shared_get_index(in, masks_of(series));
     const uint64_t filled = sta_shared_get_index(in, series->bins.count + 1);
-    const struct sta_coverage *coverage = coverage_of(series, 0, mask, err);
+    const struct coverage *coverage = coverage_of(series, 0, mask, err);
     if (coverage == NULL)
         return err->status;
     for (uint64_t i = 0; i < filled; i++) {

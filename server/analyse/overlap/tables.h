@@ -1,4 +1,5 @@
-/* tables.h - the tables of an answer, from the results of a pass (private to overlap). */
+/* tables.h - what an answer is made of: tables and warnings, from the results of a pass, and what other
+ * methods say (private to overlap). */
 #ifndef STA_ANALYSE_OVERLAP_TABLES_H
 #define STA_ANALYSE_OVERLAP_TABLES_H
 
@@ -36,5 +37,26 @@ STA_MUSTCHECK int sta_overlap_statistics(const struct sta_overlap_results *resul
                                          const struct sta_overlap_request *request,
                                          const struct sta_table *per_scope, const struct sta_budget *budget,
                                          struct sta_table *table, struct sta_error *err);
+
+/** What a reader of the answer should know before trusting it (overlap.md section 3). */
+void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                      struct sta_overlap_result *answer);
+
+/* ---- other methods, with passes of their own */
+
+/** The older analyser's numbers (overlap.md section 4): facts and phases. */
+STA_MUSTCHECK int sta_overlap_compatible(const struct sta_overlap_request *request,
+                                         const struct sta_budget *budget, struct sta_overlap_result *answer,
+                                         struct sta_error *err);
+/**
+ * sta_overlap_explain - what the bucket method says of the same sets; fills answer->explain
+ * @answer: its pairs and sets are there
+ * A row per pair: a, b, granularity (s), and of the busy time of each, their overlap and each without the
+ * other first the exact time (s), then that of the bucket method.  Sets named as those of the older analyser
+ * (compute, io, app_io) are disjoint there, so they are here.
+ */
+STA_MUSTCHECK int sta_overlap_explain(const struct sta_overlap_request *request,
+                                      const struct sta_budget *budget, struct sta_overlap_result *answer,
+                                      struct sta_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Sentences, empty as a rule. */
-#include "analyse/overlap/warnings.h"
+#include "analyse/overlap/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
