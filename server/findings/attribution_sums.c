@@ -4,35 +4,22 @@
 
 #include "findings/attribution.h"
 #include "findings/epochs.h"
+#include "analyse/overlap/figures.h"
 #include "analyse/views/bound_query.h"
 #include "common/memory.h"
 
 /* ---- sums */
-
-/* Cells are by unit. */
-static const struct sta_sweep_cell *first_cell(const struct sta_overlap_results *results, uint32_t unit)
-{
-    size_t low = 0, high = results->cell_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (results->cells[middle].unit < unit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return results->cells + low;
-}
 
 /* By list: the time of a unit.  The sweep has no cells of moments in which no set is active: that is what the
  * cells leave of the unit's span. */
 static void times_of_unit(const struct sta_charged *charged, uint32_t unit, int64_t *times)
 {
     const struct sta_overlap_results *results = &charged->results;
-    const struct sta_sweep_cell *end = results->cells + results->cell_count;
+    size_t count;
+    const struct sta_sweep_cell *cell = sta_figures_cells(results, unit, &count), *const end = cell + count;
     int64_t idle = results->sums[unit].end - results->sums[unit].start;
     memset(times, 0, charged->list_count * sizeof *times);
-    for (const struct sta_sweep_cell *cell = first_cell(results, unit); cell < end && cell->unit == unit;
-         cell++) {
+    for (; cell < end; cell++) {
         idle -= cell->time;
         if (charged->list_of_mask[cell->mask] != STA_CHARGE_NONE)
             times[charged->list_of_mask[cell->mask]] += cell->time;

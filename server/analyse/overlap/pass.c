@@ -259,63 +259,63 @@ static void pass_fini(struct pass *pass)
 /* ---- what the pass has found */
 
 /* What a worker counted. */
-static void add_worker(const struct worker *worker, struct sta_overlap_partial *partial)
+static void add_worker(const struct worker *worker, struct sta_overlap_results *results)
 {
-    const uint32_t sets = partial->set_count;
-    for (uint32_t u = 0; u < partial->unit_count && u < worker->unit_capacity; u++) {
-        sta_host_span_widen(&partial->units[u], worker->units[u].start, worker->units[u].end);
+    const uint32_t sets = results->set_count;
+    for (uint32_t u = 0; u < results->unit_limit && u < worker->unit_capacity; u++) {
+        sta_host_span_widen(&results->spans[u], worker->units[u].start, worker->units[u].end);
         for (uint32_t s = 0; s < sets; s++) {
             const size_t at = (size_t)u * sets + s;
-            partial->events[at] += worker->instants[at] - (worker->arrived != NULL ? worker->arrived[at] : 0);
-            partial->sets[s].instant += worker->instants[at];
+            results->counts[at] += worker->instants[at] - (worker->arrived != NULL ? worker->arrived[at] : 0);
+            results->sets[s].instant += worker->instants[at];
         }
     }
     for (uint32_t s = 0; s < sets; s++)
-        partial->sets[s].instant_size += worker->instant_size[s];
+        results->sets[s].instant_size += worker->instant_size[s];
 }
 
-static int add_concurrency(const struct sta_sweep *sweep, struct sta_overlap_partial *partial,
+static int add_concurrency(const struct sta_sweep *sweep, struct sta_overlap_results *results,
                            struct sta_error *err)
 {
     int rc = 0;
-    for (uint32_t s = 0; s < partial->set_count && rc == 0; s++)
-        rc = sta_sweep_concurrency(sweep, s, &partial->concurrency[s], &partial->concurrency_counts[s], err);
+    for (uint32_t s = 0; s < results->set_count && rc == 0; s++)
+        rc = sta_sweep_concurrency(sweep, s, &results->concurrency[s], &results->concurrency_counts[s], err);
     return rc;
 }
 
-static int add_exposure(const struct sta_sweep *sweep, struct sta_overlap_partial *partial,
+static int add_exposure(const struct sta_sweep *sweep, struct sta_overlap_results *results,
                         struct sta_error *err)
 {
-    const uint32_t sets = partial->set_count;
+    const uint32_t sets = results->set_count;
     for (uint32_t i = 0; i < sets * sets; i++)
-        partial->exposed[i] = sta_sweep_exposed(sweep, i / sets, i % sets);
-    return sta_sweep_crossings(sweep, &partial->crossings, &partial->crossing_count, err);
+        results->exposed[i] = sta_sweep_exposed(sweep, i / sets, i % sets);
+    return sta_sweep_crossings(sweep, &results->crossings, &results->crossing_count, err);
 }
 
 /* What the sweep found. */
-static int add_sweep(const struct pass *pass, struct sta_overlap_partial *partial, struct sta_error *err)
+static int add_sweep(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
-    for (uint32_t u = 0; u < partial->unit_count; u++) {
-        partial->swept[u] = sta_sweep_swept(pass->sweep, u);
-        for (uint32_t s = 0; s < partial->set_count; s++)
-            partial->events[(size_t)u * partial->set_count + s] += sta_sweep_events(pass->sweep, u, s);
+    for (uint32_t u = 0; u < results->unit_limit; u++) {
+        results->swept[u] = sta_sweep_swept(pass->sweep, u);
+        for (uint32_t s = 0; s < results->set_count; s++)
+            results->counts[(size_t)u * results->set_count + s] += sta_sweep_events(pass->sweep, u, s);
     }
-    int rc = sta_sweep_cells(pass->sweep, &partial->cells, &partial->cell_count, err);
+    int rc = sta_sweep_cells(pass->sweep, &results->cells, &results->cell_count, err);
     if (rc == 0 && pass->wants->concurrency)
-        rc = add_concurrency(pass->sweep, partial, err);
-    return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, partial, err) : rc;
+        rc = add_concurrency(pass->sweep, results, err);
+    return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, results, err) : rc;
 }
 
-static int take_partial(const struct pass *pass, struct sta_overlap_partial *partial, struct sta_error *err)
+static int take_results(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
-    int rc = sta_overlap_partial_init(partial, pass->binding, err);
+    int rc = sta_overlap_results_init(results, pass->binding, err);
     for (unsigned w = 0; rc == 0 && w < pass->worker_count; w++) {
-        for (uint32_t code = 0; code < partial->thread_count; code++)
-            sta_host_span_widen(&partial->threads[code], pass->workers[w]->threads[code].start,
+        for (uint32_t code = 0; code < results->thread_count; code++)
+            sta_host_span_widen(&results->threads[code], pass->workers[w]->threads[code].start,
                                 pass->workers[w]->threads[code].end);
-        add_worker(pass->workers[w], partial);
+        add_worker(pass->workers[w], results);
     }
-    return rc == 0 ? add_sweep(pass, partial, err) : rc;
+    return rc == 0 ? add_sweep(pass, results, err) : rc;
 }
 
 static int scan(struct pass *pass, struct sta_error *err)
@@ -333,7 +333,7 @@ static int scan(struct pass *pass, struct sta_error *err)
 }
 
 int sta_overlap_gather(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
-                       struct sta_time_range range, struct sta_overlap_partial *partial,
+                       struct sta_time_range range, struct sta_overlap_results *results,
                        struct sta_error *err)
 {
     const struct sta_budget *budget = binding->budget;
@@ -348,30 +348,30 @@ int sta_overlap_gather(const struct sta_overlap_binding *binding, const struct s
                         .entities = sta_snapshot_entities(request->query->snapshot),
                         .worker_count = sta_budget_workers(budget)};
     if (pass.window.from >= pass.window.to && request->from < request->to)
-        return sta_overlap_partial_init(partial, binding, err); /* the range lies outside the request's */
+        return sta_overlap_results_init(results, binding, err); /* the range lies outside the request's */
     int rc = pass_init(&pass, err);
     if (rc == 0)
         rc = scan(&pass, err);
     if (rc == 0)
-        rc = take_partial(&pass, partial, err);
+        rc = take_results(&pass, results, err);
     pass_fini(&pass);
     return rc;
 }
 
 /* The range of this process, then what others have found, or cannot. */
 static int gather_all(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
-                      const struct sta_shared_time *shared, struct sta_overlap_partial *partial,
+                      const struct sta_shared_time *shared, struct sta_overlap_results *results,
                       struct sta_error *err)
 {
-    int rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, 0), partial, err);
+    int rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, 0), results, err);
     for (unsigned rank = 1; rc == 0 && rank < sta_shared_time_count(shared); rank++) {
-        struct sta_overlap_partial other = {.account = binding->budget->account};
+        struct sta_overlap_results other = {.account = binding->budget->account};
         rc = sta_overlap_shared_take(shared, rank, binding, wants, &other, err);
         if (rc == STA_EOUTDATED)
             rc = sta_overlap_gather(binding, wants, sta_shared_time_range(shared, rank), &other, err);
         if (rc == 0)
-            rc = sta_overlap_partial_add(partial, &other, err);
-        sta_overlap_partial_fini(&other);
+            rc = sta_overlap_results_add(results, &other, err);
+        sta_overlap_results_fini(&other);
     }
     return rc;
 }
@@ -379,14 +379,12 @@ static int gather_all(const struct sta_overlap_binding *binding, const struct st
 int sta_overlap_pass(const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
                      struct sta_overlap_results *results, struct sta_error *err)
 {
-    struct sta_overlap_partial partial = {.account = binding->budget->account};
     struct sta_shared_time shared = {.query = NULL};
     sta_overlap_share(&shared, binding, wants);
     *results = (struct sta_overlap_results){.account = binding->budget->account, .scope = binding->scope};
-    int rc = gather_all(binding, wants, &shared, &partial, err);
+    int rc = gather_all(binding, wants, &shared, results, err);
     if (rc == 0)
-        rc = sta_overlap_take_partial(&partial, binding, results, err);
+        rc = sta_overlap_results_finish(results, binding, err);
     sta_shared_time_end(&shared);
-    sta_overlap_partial_fini(&partial);
     return rc;
 }

@@ -91,22 +91,30 @@ struct sta_host_span {
     int64_t start, end; /* start > end: none of its events is in the window */
 };
 
-/* Memory of the account. */
+/* What a pass over a range of time finds, or the passes over several, added up; and what all of them come
+ * to.  Memory of the account.  Zeroed but for account and scope: nothing yet. */
 struct sta_overlap_results {
     struct sta_account *account;
     struct sta_scope *scope;
-    uint32_t *units; /* those that exist, by key */
-    uint32_t unit_count;
-    struct sta_unit_sums *sums; /* by unit number */
-    int64_t *counts;            /* memory of sums[].events */
+    uint32_t unit_limit, set_count, thread_count; /* unit_limit: all numbers of units are below */
+    struct sta_host_span *threads;                /* by thread code */
+    struct sta_host_span *spans;                  /* by unit, where that does not follow from the threads */
+    int64_t *swept;                               /* by unit */
+    int64_t *counts;                              /* by unit, then set: events */
     struct sta_set_sums sets[STA_OVERLAP_MASK_BITS];
-    struct sta_host_span *hosts;  /* by code of the entities' hosts; one more for a missing host */
     struct sta_sweep_cell *cells; /* by unit, then mask */
     size_t cell_count;
     /* Ticks by number of active events, from 1; none of signatures. */
     __int128 *concurrency[STA_OVERLAP_MASK_BITS];
     size_t concurrency_counts[STA_OVERLAP_MASK_BITS];
-    struct sta_sweep_exposed *exposed; /* by set, then set; zeros without exposure */
+    struct sta_sweep_exposed *exposed;    /* by set, then set; zeros without exposure */
+    struct sta_sweep_crossing *crossings; /* of exposure: events that reach out of the ranges */
+    size_t crossing_count;
+    /* Of all ranges. */
+    uint32_t *units; /* those that exist, by key */
+    uint32_t unit_count;
+    struct sta_unit_sums *sums;  /* by unit number */
+    struct sta_host_span *hosts; /* by code of the entities' hosts; one more for a missing host */
 };
 
 /* What is wanted beside the sums. */

@@ -41,12 +41,12 @@ void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_
 
 int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
                             const struct sta_overlap_binding *binding, const struct sta_overlap_wants *wants,
-                            struct sta_overlap_partial *partial, struct sta_error *err)
+                            struct sta_overlap_results *results, struct sta_error *err)
 {
     struct sta_cursor state;
     int rc = sta_shared_time_take(shared, rank, &state, err);
     if (rc == 0)
-        rc = sta_overlap_partial_get(partial, binding, &state, err);
+        rc = sta_overlap_results_get(results, binding, &state, err);
     if (rc == 0 && wants->series != NULL)
         rc = sta_overlap_series_get(wants->series, &state, err);
     return rc;
@@ -59,7 +59,7 @@ struct work {
     struct sta_presets *presets;
     struct sta_overlap_request request;
     struct sta_overlap_binding binding;
-    struct sta_overlap_partial partial;
+    struct sta_overlap_results results;
     struct sta_overlap_series *series; /* NULL: none is asked for */
     struct sta_arena memory;
 };
@@ -95,7 +95,7 @@ static int gather(struct work *work, const struct sta_stripe *stripe, const stru
     const struct sta_overlap_wants wants = {
         .series = work->series, .exposure = work->request.exposure, .concurrency = true};
     if (rc == 0)
-        rc = sta_overlap_gather(&work->binding, &wants, range, &work->partial, err);
+        rc = sta_overlap_gather(&work->binding, &wants, range, &work->results, err);
     return rc;
 }
 
@@ -104,17 +104,17 @@ int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor 
                            struct sta_buffer *state, struct sta_error *err)
 {
     struct work *work = sta_alloc(sizeof *work);
-    work->partial.account = budget->account;
+    work->results.account = budget->account;
     int rc = read_request(host, query, work, err);
     if (rc == 0)
         rc = gather(work, stripe, budget, err);
     if (rc == 0)
-        sta_overlap_partial_put(&work->partial, state);
+        sta_overlap_results_put(&work->results, state);
     if (rc == 0 && work->series != NULL)
         rc = sta_overlap_series_put(work->series, state, err);
     if (rc == 0 && state->failed)
         rc = sta_fail(err, STA_ELIMIT, "what a share of this overlap found does not fit the memory");
-    sta_overlap_partial_fini(&work->partial);
+    sta_overlap_results_fini(&work->results);
     sta_overlap_series_destroy(work->series);
     sta_overlap_binding_fini(&work->binding);
     sta_overlap_request_release(&work->request);

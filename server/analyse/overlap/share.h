@@ -15,7 +15,7 @@ void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_
 STA_MUSTCHECK int sta_overlap_shared_take(const struct sta_shared_time *shared, unsigned rank,
                                           const struct sta_overlap_binding *binding,
                                           const struct sta_overlap_wants *wants,
-                                          struct sta_overlap_partial *partial, struct sta_error *err);
+                                          struct sta_overlap_results *results, struct sta_error *err);
 
 /** sta_share_work of an overlap. */
 STA_MUSTCHECK int sta_overlap_share_work(const struct sta_share_host *host, struct sta_cursor *query,
