@@ -26,7 +26,6 @@ struct busy_record {
 };
 
 struct worker {
-    struct sta_overlap_reader *reader;
     uint32_t rows[STA_ROW_GROUP_ROWS];
     /* What the first consumer leaves to the second of a row group: calls that move data in some time. */
     struct sta_overlap_events events;
@@ -206,7 +205,7 @@ static struct sta_access_record record_of(const struct pass *pass, const struct 
 static uint32_t list_rows(const struct pass *pass, const struct group *group,
                           const struct sta_overlap_events *events, uint32_t *rows)
 {
-    const struct sta_window window = sta_overlap_window(&pass->access->request);
+    const struct sta_time_range window = sta_overlap_window(&pass->access->request);
     uint32_t listed = 0;
     for (uint32_t i = 0; i < events->count && group->cats != NULL; i++) {
         const uint32_t row = sta_overlap_row(events, i), at = group->io_cat.constant ? 0 : row;
@@ -247,7 +246,7 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
     struct group group = {0};
     worker->busy_count = 0;
     struct sta_ordered_part part = {0};
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    int rc = sta_overlap_read(&pass->access->binding, number, rows, &events, err);
     if (rc == STA_OK)
         rc = read_codes(rows->reader, STA_COLUMN_NAME, &group.names, err);
     if (rc == STA_OK)
@@ -282,7 +281,7 @@ static int take_busy(void *self, unsigned number, const void *scanned, struct st
 {
     const struct pass *pass = self;
     const struct worker *worker = pass->workers[number];
-    const struct sta_window window = sta_overlap_window(&pass->access->request);
+    const struct sta_time_range window = sta_overlap_window(&pass->access->request);
     const struct sta_ordered_rows ordered = {.rows = worker->busy_rows,
                                              .count = worker->busy_count,
                                              .ts = worker->events.ts,
@@ -380,10 +379,8 @@ static int bind(struct sta_run *run, struct sta_access_patterns *access, struct 
 static int run_pass(struct pass *pass, struct sta_error *err)
 {
     pass->workers = sta_alloc_array(pass->worker_count, sizeof *pass->workers);
-    for (unsigned w = 0; w < pass->worker_count; w++) {
+    for (unsigned w = 0; w < pass->worker_count; w++)
         pass->workers[w] = sta_alloc(sizeof **pass->workers);
-        pass->workers[w]->reader = sta_overlap_reader_create(&pass->access->binding, w);
-    }
     const struct sta_ordered_consumer consumers[] = {
         {pass, sizeof(struct sta_access_record), take_rows, NULL, walk_slice, find_extents, NULL},
         {pass, sizeof(struct busy_record), take_busy, NULL, unite_busy, NULL, NULL}};
@@ -391,10 +388,8 @@ static int run_pass(struct pass *pass, struct sta_error *err)
     scan.ordered = consumers;
     scan.ordered_count = STA_COUNT_OF(consumers);
     int rc = sta_scan_run(&scan, pass->run->budget, err);
-    for (unsigned w = 0; w < pass->worker_count; w++) {
-        sta_overlap_reader_destroy(pass->workers[w]->reader);
+    for (unsigned w = 0; w < pass->worker_count; w++)
         free(pass->workers[w]);
-    }
     free(pass->workers);
     return rc;
 }

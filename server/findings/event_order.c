@@ -42,7 +42,6 @@ struct stack {
 };
 
 struct worker {
-    struct sta_overlap_reader *reader;
     uint32_t rows[STA_ROW_GROUP_ROWS];
     uint32_t ranks[STA_ROW_GROUP_ROWS]; /* by row */
     uint64_t hashes[STA_ROW_GROUP_ROWS];
@@ -127,7 +126,7 @@ static int hash_rows(const struct pass *pass, const struct sta_scan_rows *rows, 
 static uint32_t list_rows(const struct pass *pass, struct worker *worker,
                           const struct sta_overlap_events *events)
 {
-    const struct sta_window window = sta_overlap_window(&pass->request);
+    const struct sta_time_range window = sta_overlap_window(&pass->request);
     uint32_t listed = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         const uint32_t row = sta_overlap_row(events, i);
@@ -146,10 +145,10 @@ static int take_events(void *self, unsigned number, const void *context, struct 
     const struct pass *pass = self;
     const struct sta_scan_rows *rows = context;
     struct worker *worker = pass->workers[number];
-    const struct sta_window window = sta_overlap_window(&pass->request);
+    const struct sta_time_range window = sta_overlap_window(&pass->request);
     struct sta_overlap_events events;
     struct sta_ordered_part part = {0};
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    int rc = sta_overlap_read(&pass->binding, number, rows, &events, err);
     if (rc == STA_OK)
         rc = hash_rows(pass, rows, worker->hashes, err);
     if (rc != STA_OK)
@@ -369,17 +368,14 @@ static int pass_init(struct sta_run *run, struct pass *pass, struct sta_error *e
                 entities->thread_of_code[code];
     for (uint32_t r = 0; r < pass->phases->rank_count; r++)
         pass->gaps[r] = (struct gap){.covered = INT64_MIN};
-    for (unsigned w = 0; w < pass->worker_count; w++) {
+    for (unsigned w = 0; w < pass->worker_count; w++)
         pass->workers[w] = sta_alloc(sizeof **pass->workers);
-        pass->workers[w]->reader = sta_overlap_reader_create(&pass->binding, w);
-    }
     return STA_OK;
 }
 
 static void pass_fini(struct pass *pass)
 {
     for (unsigned w = 0; w < pass->worker_count && pass->workers[w] != NULL; w++) {
-        sta_overlap_reader_destroy(pass->workers[w]->reader);
         sta_account_free(pass->account, pass->workers[w]->sorted);
         sta_account_free(pass->account, pass->workers[w]->openings);
         free(pass->workers[w]);

@@ -22,7 +22,6 @@ struct piece {
 };
 
 struct worker {
-    struct sta_overlap_reader *reader;
     size_t *epochs; /* by rank: the first epoch that ends behind the last event; events come about in order */
     struct sta_member_sum *sums; /* by unit, then slot */
     size_t capacity;
@@ -144,7 +143,7 @@ static int take_events(void *self, unsigned number, const struct sta_scan_rows *
     int rc = grow(pass, worker, sta_scope_unit_count(pass->members->binding.scope), err);
     if (rc == STA_OK)
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
-    const struct sta_window window = sta_overlap_window(&pass->members->request);
+    const struct sta_time_range window = sta_overlap_window(&pass->members->request);
     for (uint32_t i = 0; rc == STA_OK && i < events->count; i++) {
         const uint32_t row = sta_overlap_row(events, i), at = sizes.constant ? 0 : row;
         const struct sta_overlap_part part = sta_part_of(window, events->ts[row], events->dur[row]);
@@ -168,7 +167,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
 {
     const struct pass *pass = self;
     struct sta_overlap_events events;
-    int rc = sta_overlap_reader_read(pass->workers[number].reader, rows, &events, err);
+    int rc = sta_overlap_read(&pass->members->binding, number, rows, &events, err);
     return rc == STA_OK ? take_events(self, number, rows, &events, err) : rc;
 }
 
@@ -310,8 +309,6 @@ static int run_pass(struct pass *pass, struct sta_error *err)
     const struct sta_accumulator accumulator = {pass, take_rows};
     if (is_union(pass) && has_rank(pass))
         return sta_overlap_pass(&pass->members->binding, &wants, &pass->members->results, err);
-    for (unsigned w = 0; w < pass->worker_count; w++)
-        pass->workers[w].reader = sta_overlap_reader_create(&pass->members->binding, w);
     struct sta_scan scan = sta_overlap_scan(&pass->members->request);
     scan.accumulators = &accumulator;
     scan.accumulator_count = 1;
@@ -378,7 +375,6 @@ int sta_members_measure(struct sta_run *run, const struct sta_phases *phases, en
     if (rc == STA_OK)
         rc = order_members(&pass, err);
     for (unsigned w = 0; w < pass.worker_count; w++) {
-        sta_overlap_reader_destroy(pass.workers[w].reader);
         sta_account_free(members->account, pass.workers[w].epochs);
         sta_account_free(members->account, pass.workers[w].sums);
         sta_account_free(members->account, pass.workers[w].pieces);

@@ -22,7 +22,6 @@ struct thread {
 };
 
 struct worker {
-    struct sta_overlap_reader *reader;
     struct thread *threads; /* by code */
     struct sta_phase_event *items;
     size_t count, capacity;
@@ -62,8 +61,8 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     struct sta_overlap_events events;
     struct sta_vector epochs, steps;
     bool read = false;
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
-    const struct sta_window window = sta_overlap_window(&pass->phases->request);
+    int rc = sta_overlap_read(&pass->phases->binding, number, rows, &events, err);
+    const struct sta_time_range window = sta_overlap_window(&pass->phases->request);
     for (uint32_t i = 0; i < events.count && rc == STA_OK; i++) {
         const uint32_t row = sta_overlap_row(&events, i);
         const struct sta_overlap_part part = sta_part_of(window, events.ts[row], events.dur[row]);
@@ -108,7 +107,6 @@ static int run_pass(struct pass *pass, struct sta_error *err)
     scan.accumulator_count = 1;
     for (unsigned w = 0; w < pass->worker_count && rc == STA_OK; w++) {
         struct worker *worker = &pass->workers[w];
-        worker->reader = sta_overlap_reader_create(&pass->phases->binding, w);
         worker->threads =
             sta_account_calloc(account, (size_t)pass->thread_count + 1, sizeof *worker->threads, WHAT, err);
         for (uint32_t t = 0; worker->threads != NULL && t < pass->thread_count; t++)
@@ -121,7 +119,6 @@ static int run_pass(struct pass *pass, struct sta_error *err)
 static void pass_fini(struct pass *pass)
 {
     for (unsigned w = 0; w < pass->worker_count; w++) {
-        sta_overlap_reader_destroy(pass->workers[w].reader);
         sta_account_free(pass->phases->account, pass->workers[w].threads);
         sta_account_free(pass->phases->account, pass->workers[w].items);
     }

@@ -25,7 +25,6 @@ struct share {
 };
 
 struct worker {
-    struct sta_overlap_reader *reader;
     struct sta_map places; /* of file, rank, kind */
     struct share *items;
     size_t count, capacity;
@@ -66,10 +65,10 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
 {
     const struct pass *pass = self;
     struct worker *worker = &pass->workers[number];
-    const struct sta_window window = sta_overlap_window(&pass->request);
+    const struct sta_time_range window = sta_overlap_window(&pass->request);
     struct sta_overlap_events events;
     struct sta_vector sizes = {0}, files = {0};
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    int rc = sta_overlap_read(&pass->binding, number, rows, &events, err);
     if (rc == STA_OK)
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_size, &sizes, err);
     if (rc == STA_OK)
@@ -196,7 +195,6 @@ int sta_shared_measure(struct sta_run *run, const struct sta_phases *phases, str
     pass.workers = sta_alloc_array(pass.worker_count, sizeof *pass.workers);
     int rc = bind(run, &pass, err);
     for (unsigned w = 0; rc == STA_OK && w < pass.worker_count; w++) {
-        pass.workers[w].reader = sta_overlap_reader_create(&pass.binding, w);
         sta_map_init(&pass.workers[w].places);
         pass.workers[w].places.account = pass.account;
     }
@@ -217,7 +215,6 @@ int sta_shared_measure(struct sta_run *run, const struct sta_phases *phases, str
     }
     sta_account_free(pass.account, items);
     for (unsigned w = 0; w < pass.worker_count; w++) {
-        sta_overlap_reader_destroy(pass.workers[w].reader);
         sta_map_fini(&pass.workers[w].places);
         sta_account_free(pass.account, pass.workers[w].items);
     }

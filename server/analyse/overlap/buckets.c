@@ -15,7 +15,6 @@ enum { BIN, THREAD, MASK, KEYS };
 enum { EVENTS, TIME, SUMS };
 
 struct worker {
-    struct sta_overlap_reader *reader;
     int64_t keys[KEYS][STA_ROW_GROUP_ROWS]; /* by row */
     uint32_t rows[STA_ROW_GROUP_ROWS];
 };
@@ -23,6 +22,7 @@ struct worker {
 struct adding {
     const struct sta_overlap_request *request;
     const struct sta_budget *budget;
+    struct sta_overlap_binding binding;
     uint32_t *id_of_thread; /* by thread code: number of its (pid, tid) */
     uint32_t ids;
     struct worker **workers;
@@ -64,7 +64,7 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
     struct worker *worker = adding->workers[number];
     struct sta_overlap_events events;
     uint32_t count = 0;
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    int rc = sta_overlap_read(&adding->binding, number, rows, &events, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
         const uint32_t row = sta_overlap_row(&events, i);
         const int64_t ts = events.ts[row];
@@ -97,7 +97,6 @@ static int scan_events(struct adding *adding, struct sta_error *err)
     const unsigned workers = sta_budget_workers(adding->budget);
     struct sta_accumulator accumulator = {adding, take_rows};
     struct sta_scan scan = sta_overlap_scan(adding->request);
-    struct sta_overlap_binding binding;
     struct sta_overlap_request request = *adding->request;
     request.scope.kind = STA_SCOPE_JOB; /* units are not looked at */
     scan.accumulators = &accumulator;
@@ -105,19 +104,15 @@ static int scan_events(struct adding *adding, struct sta_error *err)
     adding->workers = sta_alloc_array(workers, sizeof *adding->workers);
     for (unsigned w = 0; w < workers; w++)
         adding->workers[w] = sta_alloc(sizeof **adding->workers);
-    int rc = sta_overlap_binding_init(&binding, &request, adding->budget, err);
-    for (unsigned w = 0; w < workers && rc == 0; w++)
-        adding->workers[w]->reader = sta_overlap_reader_create(&binding, w);
+    int rc = sta_overlap_binding_init(&adding->binding, &request, adding->budget, err);
     if (rc == 0)
         rc = sta_aggregation_create(&spec, adding->budget, NULL, &adding->aggregation, err);
     if (rc == 0)
         rc = sta_scan_run(&scan, adding->budget, err);
-    for (unsigned w = 0; w < workers; w++) {
-        sta_overlap_reader_destroy(adding->workers[w]->reader);
+    for (unsigned w = 0; w < workers; w++)
         free(adding->workers[w]);
-    }
     free(adding->workers);
-    sta_overlap_binding_fini(&binding);
+    sta_overlap_binding_fini(&adding->binding);
     return rc;
 }
 

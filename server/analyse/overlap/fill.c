@@ -52,7 +52,6 @@ struct filling {
     size_t kept_count;
     struct sta_arena texts;
     pthread_mutex_t locks[LOCKS];
-    struct sta_overlap_reader **readers;
 };
 
 /* ---- intervals of a unit */
@@ -149,7 +148,7 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
 {
     struct filling *filling = self;
     struct sta_overlap_events events;
-    int rc = sta_overlap_reader_read(filling->readers[worker], rows, &events, err);
+    int rc = sta_overlap_read(filling->binding, worker, rows, &events, err);
     for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
         uint32_t row = sta_overlap_row(&events, i);
         struct sta_overlap_part part =
@@ -169,20 +168,11 @@ static int take_rows(void *self, unsigned worker, const struct sta_scan_rows *ro
 
 static int scan_events(struct filling *filling, struct sta_error *err)
 {
-    const struct sta_budget *budget = filling->binding->budget;
-    unsigned workers = sta_budget_workers(budget);
     struct sta_accumulator accumulator = {filling, take_rows};
     struct sta_scan scan = sta_overlap_scan(filling->request);
     scan.accumulators = &accumulator;
     scan.accumulator_count = 1;
-    filling->readers = sta_alloc_array(workers, sizeof *filling->readers);
-    for (unsigned w = 0; w < workers; w++)
-        filling->readers[w] = sta_overlap_reader_create(filling->binding, w);
-    int rc = sta_scan_run(&scan, budget, err);
-    for (unsigned w = 0; w < workers; w++)
-        sta_overlap_reader_destroy(filling->readers[w]);
-    free(filling->readers);
-    return rc;
+    return sta_scan_run(&scan, filling->binding->budget, err);
 }
 
 /* ---- names of what was kept */

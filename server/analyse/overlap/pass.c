@@ -17,7 +17,6 @@
 #define WHAT STA_OVERLAP_WHAT
 
 struct worker {
-    struct sta_overlap_reader *reader;
     struct sta_host_span *threads; /* by thread code: from when to when it has events */
     struct sta_host_span *units;   /* by unit: the same, where it does not follow from the threads */
     int64_t *instants;             /* by unit, then set: events that cover nothing */
@@ -34,8 +33,8 @@ struct pass {
     const struct sta_overlap_binding *binding;
     const struct sta_overlap_request *request;
     const struct sta_overlap_wants *wants;
-    struct sta_window window; /* of the request, and of the range of time */
-    struct sta_window range;  /* of time; open where the request's window is not cut by it.  What began
+    struct sta_time_range window; /* of the request, and of the range of time */
+    struct sta_time_range range;  /* of time; open where the request's window is not cut by it.  What began
                                  before it is counted in another range */
     struct sta_account *account;
     const struct sta_entities *entities;
@@ -88,7 +87,7 @@ static void count_arrived(struct worker *worker, const struct sta_overlap_events
 /* Takes events into account and lists the rows of those that cover time in a set.  Inline, so that in the
  * usual case nothing is left of what only a window, a filter or another scope asks for. */
 static inline void take_some(struct worker *worker, const struct sta_overlap_events *events,
-                             struct sta_window window, int64_t range_from, uint32_t sets, bool by_thread,
+                             struct sta_time_range window, int64_t range_from, uint32_t sets, bool by_thread,
                              bool all)
 {
     const int64_t *ts = events->ts, *dur = events->dur;
@@ -116,8 +115,8 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
 static void take_events(const struct pass *pass, struct worker *worker,
                         const struct sta_overlap_events *events, const struct sta_row_group *row_group)
 {
-    static const struct sta_window open = {INT64_MIN, INT64_MAX};
-    const struct sta_window window = pass->window;
+    static const struct sta_time_range open = {INT64_MIN, INT64_MAX};
+    const struct sta_time_range window = pass->window;
     const uint32_t sets = pass->request->set_count;
     bool whole =
         row_group->ts_min >= window.from && row_group->ts_max < window.to && row_group->te_max <= window.to;
@@ -146,7 +145,7 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
     const struct sta_scan_rows *rows = scanned;
     struct worker *worker = pass->workers[number];
     struct sta_overlap_events events;
-    int rc = sta_overlap_reader_read(worker->reader, rows, &events, err);
+    int rc = sta_overlap_read(pass->binding, number, rows, &events, err);
     if (rc == 0 && worker->sizes != NULL)
         rc = read_sizes(worker, rows, err);
     const uint32_t units = sta_scope_unit_count(pass->binding->scope);
@@ -194,7 +193,6 @@ static int worker_init(const struct pass *pass, unsigned number, struct sta_erro
 {
     size_t threads = (size_t)pass->entities->thread_code_count + 1;
     struct worker *worker = pass->workers[number] = sta_alloc(sizeof *worker);
-    worker->reader = sta_overlap_reader_create(pass->binding, number);
     worker->sizes = pass->wants->exposure ? sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *worker->sizes) : NULL;
     worker->threads = sta_account_alloc(pass->account, threads, sizeof *worker->threads, WHAT, err);
     if (worker->threads == NULL)
@@ -244,7 +242,6 @@ static void pass_fini(struct pass *pass)
         struct worker *worker = pass->workers[w];
         if (worker == NULL)
             continue;
-        sta_overlap_reader_destroy(worker->reader);
         sta_account_free(pass->account, worker->threads);
         sta_account_free(pass->account, worker->units);
         sta_account_free(pass->account, worker->instants);

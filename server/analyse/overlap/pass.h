@@ -6,6 +6,7 @@
 #include "analyse/intervals/span.h"
 #include "analyse/intervals/sweep.h"
 #include "analyse/overlap/request.h"
+#include "analyse/sources/ranges.h"
 #include "analyse/sources/scan.h"
 
 /* ---- events of a row group, as every pass of overlap sees them */
@@ -16,26 +17,18 @@ struct sta_overlap_part {
     bool outside;
 };
 
-/* An interval of time [from, to) in ticks; open: INT64_MIN, INT64_MAX. */
-struct sta_window {
-    int64_t from, to;
-};
-
-static inline struct sta_window sta_overlap_window(const struct sta_overlap_request *request)
+static inline struct sta_time_range sta_overlap_window(const struct sta_overlap_request *request)
 {
-    return (struct sta_window){request->from, request->to};
+    return (struct sta_time_range){request->from, request->to};
 }
 
-static inline struct sta_overlap_part sta_part_of(struct sta_window window, int64_t ts, int64_t dur)
+static inline struct sta_overlap_part sta_part_of(struct sta_time_range window, int64_t ts, int64_t dur)
 {
     int64_t te = dur > 0 ? ts + dur : ts;
     struct sta_overlap_part part = {.from = STA_MAX(ts, window.from), .to = STA_MIN(te, window.to)};
     part.outside = (ts < window.from && te <= window.from) || ts >= window.to;
     return part;
 }
-
-/* One thread's way through the events: their sets and units. */
-struct sta_overlap_reader;
 
 struct sta_overlap_events {
     const int64_t *ts, *dur; /* by row */
@@ -52,25 +45,23 @@ static inline uint32_t sta_overlap_row(const struct sta_overlap_events *events, 
     return events->selected != NULL ? events->selected[i] : i;
 }
 
-/* What the readers of a pass share: the sets' programs and the scope. */
+/* What passes over the events of a request share: the sets' programs and the scope. */
 struct sta_overlap_binding {
     const struct sta_overlap_request *request;
     const struct sta_budget *budget;
     struct sta_scope *scope;
     struct sta_program *programs[STA_OVERLAP_SETS]; /* NULL for layers */
+    struct sta_overlap_reader **readers;            /* by worker; NULL: it has read nothing yet */
 };
 STA_MUSTCHECK int sta_overlap_binding_init(struct sta_overlap_binding *binding,
                                            const struct sta_overlap_request *request,
                                            const struct sta_budget *budget, struct sta_error *err);
 void sta_overlap_binding_fini(struct sta_overlap_binding *binding); /* also after a failure */
 
-/** @worker: its number. */
-struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding,
-                                                     unsigned worker);
-void sta_overlap_reader_destroy(struct sta_overlap_reader *reader); /* NULL allowed; before the binding */
-/** The events of rows that a scan gives.  Valid until the next call. */
-STA_MUSTCHECK int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
-                                          struct sta_overlap_events *events, struct sta_error *err);
+/** The events of rows that a scan gives to worker @worker.  Valid until it reads the next ones. */
+STA_MUSTCHECK int sta_overlap_read(const struct sta_overlap_binding *binding, unsigned worker,
+                                   const struct sta_scan_rows *rows, struct sta_overlap_events *events,
+                                   struct sta_error *err);
 
 /* ---- sums and sweep */
 

@@ -25,30 +25,6 @@ struct sta_overlap_reader {
     uint32_t *units, *masks; /* by row */
 };
 
-int sta_overlap_binding_init(struct sta_overlap_binding *binding, const struct sta_overlap_request *request,
-                             const struct sta_budget *budget, struct sta_error *err)
-{
-    *binding = (struct sta_overlap_binding){.request = request, .budget = budget};
-    int rc = sta_scope_create(request->columns, &request->scope, budget, &binding->scope, err);
-    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
-        if (request->sets[s].expression != NULL)
-            rc = sta_program_create(request->sets[s].expression, &binding->programs[s], err);
-    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++)
-        if (binding->programs[s] != NULL)
-            sta_program_limit(binding->programs[s], budget->memory / 4 / request->set_count,
-                              budget->spill_folder);
-    return rc;
-}
-
-void sta_overlap_binding_fini(struct sta_overlap_binding *binding)
-{
-    sta_scope_destroy(binding->scope);
-    for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
-        if (binding->programs[s] != NULL)
-            sta_program_destroy(binding->programs[s]);
-    *binding = (struct sta_overlap_binding){0};
-}
-
 static void put_text_set(struct sta_overlap_reader *reader, uint32_t column, uint32_t set)
 {
     size_t t = 0;
@@ -74,8 +50,7 @@ static void sort_sets(struct sta_overlap_reader *reader)
     }
 }
 
-struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_binding *binding,
-                                                     unsigned worker)
+static struct sta_overlap_reader *reader_create(const struct sta_overlap_binding *binding, unsigned worker)
 {
     struct sta_overlap_reader *reader = sta_alloc(sizeof *reader);
     *reader = (struct sta_overlap_reader){
@@ -90,7 +65,7 @@ struct sta_overlap_reader *sta_overlap_reader_create(const struct sta_overlap_bi
     return reader;
 }
 
-void sta_overlap_reader_destroy(struct sta_overlap_reader *reader)
+static void reader_destroy(struct sta_overlap_reader *reader)
 {
     if (reader == NULL)
         return;
@@ -102,6 +77,35 @@ void sta_overlap_reader_destroy(struct sta_overlap_reader *reader)
     free(reader->units);
     free(reader->masks);
     free(reader);
+}
+
+int sta_overlap_binding_init(struct sta_overlap_binding *binding, const struct sta_overlap_request *request,
+                             const struct sta_budget *budget, struct sta_error *err)
+{
+    *binding = (struct sta_overlap_binding){.request = request, .budget = budget};
+    binding->readers = sta_alloc_array(sta_budget_workers(budget), sizeof(struct sta_overlap_reader *));
+    int rc = sta_scope_create(request->columns, &request->scope, budget, &binding->scope, err);
+    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++) {
+        if (request->sets[s].expression == NULL)
+            continue;
+        rc = sta_program_create(request->sets[s].expression, &binding->programs[s], err);
+        if (rc == 0)
+            sta_program_limit(binding->programs[s], budget->memory / 4 / request->set_count,
+                              budget->spill_folder);
+    }
+    return rc;
+}
+
+void sta_overlap_binding_fini(struct sta_overlap_binding *binding)
+{
+    for (unsigned w = 0; binding->readers != NULL && w < sta_budget_workers(binding->budget); w++)
+        reader_destroy(binding->readers[w]);
+    free(binding->readers);
+    sta_scope_destroy(binding->scope);
+    for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
+        if (binding->programs[s] != NULL)
+            sta_program_destroy(binding->programs[s]);
+    *binding = (struct sta_overlap_binding){0};
 }
 
 /* ---- masks */
@@ -192,10 +196,12 @@ static int read_threads(const struct sta_overlap_request *request, const struct 
     return sta_fail(err, STA_ECORRUPT, "an event of the store belongs to no thread");
 }
 
-int sta_overlap_reader_read(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
-                            struct sta_overlap_events *events, struct sta_error *err)
+int sta_overlap_read(const struct sta_overlap_binding *binding, unsigned worker,
+                     const struct sta_scan_rows *rows, struct sta_overlap_events *events,
+                     struct sta_error *err)
 {
-    const struct sta_overlap_binding *binding = reader->binding;
+    struct sta_overlap_reader **known = &binding->readers[worker];
+    struct sta_overlap_reader *reader = *known = *known != NULL ? *known : reader_create(binding, worker);
     *events = (struct sta_overlap_events){
         .units = reader->units, .masks = reader->masks, .selected = rows->selected, .count = rows->count};
     int rc = sta_column_reader_times(rows->reader, &events->ts, &events->dur, err);
