@@ -123,16 +123,6 @@ struct group {
     struct sta_vector io_cat, size, file, args[ARGS];
 };
 
-static int read_codes(struct sta_column_reader *reader, uint32_t column, const uint32_t **codes,
-                      struct sta_error *err)
-{
-    const struct sta_column_values *values;
-    int rc = sta_column_reader_physical(reader, column, &values, err);
-    if (rc == STA_OK)
-        *codes = values->kind == STA_KIND_ABSENT ? NULL : values->codes;
-    return rc;
-}
-
 static int read_group(const struct pass *pass, struct sta_column_reader *reader, struct group *group,
                       struct sta_error *err)
 {
@@ -248,9 +238,9 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
     struct sta_ordered_part part = {0};
     int rc = sta_overlap_read(&pass->access->binding, number, rows, &events, err);
     if (rc == STA_OK)
-        rc = read_codes(rows->reader, STA_COLUMN_NAME, &group.names, err);
+        rc = sta_column_reader_codes(rows->reader, STA_COLUMN_NAME, &group.names, err);
     if (rc == STA_OK)
-        rc = read_codes(rows->reader, STA_COLUMN_CAT, &group.cats, err);
+        rc = sta_column_reader_codes(rows->reader, STA_COLUMN_CAT, &group.cats, err);
     if (rc == STA_OK)
         rc = sta_column_reader_get(rows->reader, STA_LOGICAL_io_cat, &group.io_cat, err);
     if (rc != STA_OK)
