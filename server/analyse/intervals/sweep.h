@@ -87,6 +87,13 @@ struct sta_sweep_cell {
     uint32_t unit, mask;
     int64_t time; /* ticks, > 0 */
 };
+static inline int sta_sweep_compare_cells(const struct sta_sweep_cell *a, const struct sta_sweep_cell *b)
+{
+    if (a->unit != b->unit)
+        return a->unit < b->unit ? -1 : 1;
+    return (a->mask > b->mask) - (a->mask < b->mask);
+}
+
 /** All cells, by unit, then mask. */
 STA_MUSTCHECK int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
                                   struct sta_error *err);

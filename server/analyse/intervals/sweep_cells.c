@@ -45,11 +45,7 @@ void sta_sweep_put_times(struct sta_sweep *sweep, struct sta_sweep_worker *worke
 
 static int compare_cells(const void *a, const void *b, void *context)
 {
-    const struct sta_sweep_cell *x = a;
-    const struct sta_sweep_cell *y = b;
-    if (x->unit != y->unit)
-        return x->unit < y->unit ? -1 : 1;
-    return (x->mask > y->mask) - (x->mask < y->mask);
+    return sta_sweep_compare_cells(a, b);
 }
 
 int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
@@ -69,7 +65,7 @@ int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells
                 items[put++] = sweep->workers[w].cells[i];
     int rc = sta_sort(sweep->options.budget, items, put, sizeof *items, compare_cells, NULL, err);
     for (size_t i = 0; i < put && rc == 0; i++) {
-        if (kept > 0 && compare_cells(&items[kept - 1], &items[i], NULL) == 0)
+        if (kept > 0 && sta_sweep_compare_cells(&items[kept - 1], &items[i]) == 0)
             items[kept - 1].time += items[i].time;
         else
             items[kept++] = items[i];

@@ -57,13 +57,6 @@ void sta_overlap_results_fini(struct sta_overlap_results *results)
 
 /* ---- sums */
 
-static int compare_cells(const struct sta_sweep_cell *a, const struct sta_sweep_cell *b)
-{
-    if (a->unit != b->unit)
-        return a->unit < b->unit ? -1 : 1;
-    return (a->mask > b->mask) - (a->mask < b->mask);
-}
-
 static int add_cells(struct sta_overlap_results *results, const struct sta_overlap_results *other,
                      struct sta_error *err)
 {
@@ -75,7 +68,7 @@ static int add_cells(struct sta_overlap_results *results, const struct sta_overl
         return err->status;
     size_t count = 0;
     while (a < a_end || b < b_end) {
-        const int order = a == a_end ? 1 : b == b_end ? -1 : compare_cells(a, b);
+        const int order = a == a_end ? 1 : b == b_end ? -1 : sta_sweep_compare_cells(a, b);
         cells[count] = order <= 0 ? *a : *b;
         cells[count].time += order == 0 ? b->time : 0;
         count++;
@@ -217,7 +210,7 @@ static int get_cells(struct sta_overlap_results *results, struct sta_cursor *in,
         cell->unit = (uint32_t)sta_shared_get_index(in, results->unit_limit);
         cell->mask = (uint32_t)sta_shared_get_index(in, UINT64_C(1) << results->set_count);
         cell->time = (int64_t)sta_shared_get_index(in, (uint64_t)INT64_MAX);
-        const bool ascending = results->cell_count == 0 || compare_cells(cell - 1, cell) < 0;
+        const bool ascending = results->cell_count == 0 || sta_sweep_compare_cells(cell - 1, cell) < 0;
         if (in->failed || !ascending)
             return sta_shared_fail(err);
     }
