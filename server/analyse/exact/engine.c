@@ -10,6 +10,9 @@
 #include "common/memory.h"
 
 struct pass {
+    struct sta_exact_result *result;
+    struct sta_rank_groups groups; /* none unless UNITS are wanted */
+    struct sta_kinds *kinds;
     struct sta_intake intake;
     struct sta_tallies *tallies;
     struct sta_exact_sweep *sweep;
@@ -25,8 +28,7 @@ static int take_unordered(void *self, unsigned worker, const struct sta_scan_row
 static bool is_outside(void *context, const struct sta_row_group *row_group)
 {
     const struct sta_exact_bins *bins = context;
-    return row_group->ts_min >= bins->to ||
-           (row_group->te_max <= bins->from && row_group->ts_max < bins->from);
+    return !sta_time_range_meets(&(struct sta_time_range){bins->from, bins->to}, row_group);
 }
 
 static bool is_out_of_range(void *context, const struct sta_row_group *row_group)
@@ -91,9 +93,11 @@ static int scan_all(struct pass *pass, struct sta_exact_shared *shared, struct s
 
 /* ---- fields */
 
-static int make_fields(struct sta_exact_result *result, const struct sta_exact_request *request,
-                       const struct sta_budget *budget, struct sta_error *err)
+static int make_fields(struct pass *pass, struct sta_error *err)
 {
+    const struct sta_exact_request *request = pass->intake.request;
+    const struct sta_budget *budget = pass->intake.budget;
+    struct sta_exact_result *result = pass->result;
     const struct sta_contribution_counts counts = sta_contributions_count(result->contributions);
     size_t places = counts.places * result->bins.count;
     size_t metrics = counts.metric_places * result->bins.count;
@@ -112,13 +116,14 @@ static int make_fields(struct sta_exact_result *result, const struct sta_exact_r
                                                    sizeof *result->counts_by_bin, "counts by bin", err);
         rc = result->counts_by_bin != NULL ? STA_OK : err->status;
     }
+    sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
     return rc;
 }
 
 /* Rows that are known before the pass: a place for each layer, in their order. */
-static int make_known_fields(struct sta_exact_result *result, const struct sta_exact_request *request,
-                             const struct sta_budget *budget, struct sta_error *err)
+static int make_known_fields(struct pass *pass, struct sta_error *err)
 {
+    const struct sta_exact_result *result = pass->result;
     if ((double)result->shape.wanted_count * (double)result->bins.count >= UINT32_MAX)
         return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one answer",
                         result->bins.count, result->shape.wanted_count);
@@ -126,108 +131,27 @@ static int make_known_fields(struct sta_exact_result *result, const struct sta_e
     for (uint32_t l = 0; rc == 0 && l < result->shape.layer_count; l++)
         if (result->shape.layers[l].wanted)
             rc = sta_contributions_add_place(result->contributions, l, 0, err);
-    return rc == 0 ? make_fields(result, request, budget, err) : rc;
+    return rc == 0 ? make_fields(pass, err) : rc;
 }
 
-/* ---- start and end */
-
 /* Everything from the events to the fields. */
-static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_exact_result *result,
-                struct sta_error *err)
+static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_error *err)
 {
-    const struct sta_exact_request *request = pass->intake.request;
-    const struct sta_budget *budget = pass->intake.budget;
-    bool known = sta_exact_keys_source(result->keys) <= STA_KEY_TIME;
-    int rc = known ? make_known_fields(result, request, budget, err) : 0;
-    if (rc == 0 && known)
-        sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
+    const bool known = sta_exact_keys_source(pass->result->keys) <= STA_KEY_TIME;
+    int rc = known ? make_known_fields(pass, err) : STA_OK;
     if (rc == 0)
         rc = scan_all(pass, shared, err);
     if (rc == 0)
         rc = sta_exact_join_keys(&pass->intake, shared, err);
     if (rc == 0 && !known)
-        rc = make_fields(result, request, budget, err);
+        rc = make_fields(pass, err);
     if (rc != 0)
         return rc;
-    sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
     sta_tallies_finish(pass->tallies);
-    return sta_exact_join(&pass->intake, shared, result, err);
+    return sta_exact_join(&pass->intake, shared, pass->result, err);
 }
 
-/* With the other processes, where there are any. */
-static int run(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
-{
-    const struct sta_exact_request *request = pass->intake.request;
-    struct sta_exact_shared shared = {.parts = NULL};
-    if (result->runs == NULL)
-        sta_exact_share(&shared, request, pass->intake.budget);
-    int rc = fill(pass, &shared, result, err);
-    sta_exact_shared_end(&shared);
-    return rc;
-}
-
-/* What another process has asked for. */
-struct gathering {
-    const struct sta_stripe *stripe;
-    struct sta_buffer *state;
-};
-
-static int gather(struct pass *pass, void *context, struct sta_exact_result *result, struct sta_error *err)
-{
-    const struct gathering *gathering = context;
-    const struct sta_exact_request *request = pass->intake.request;
-    const struct sta_scan all = sta_exact_scan(request);
-    struct sta_buffer tallies = {.account = pass->intake.budget->account};
-    struct sta_time_range range;
-    int rc = sta_time_range_of(&all, gathering->stripe, tallies.account, &range, err);
-    sta_tallies_put_into(pass->tallies, &tallies);
-    if (rc == 0)
-        rc = scan(pass, range, err);
-    if (rc == 0)
-        rc = sta_exact_put_state(&pass->intake, &tallies, gathering->state, err);
-    sta_buffer_fini(&tallies);
-    return rc;
-}
-
-/* What is done with a pass once everything is made that it needs. */
-typedef int (*use_pass)(struct pass *pass, void *context, struct sta_exact_result *result,
-                        struct sta_error *err);
-
-static int run_with_kinds(const struct sta_exact_request *request, const struct sta_rank_groups *groups,
-                          struct sta_kinds *kinds, const struct sta_budget *budget, use_pass use,
-                          void *context, struct sta_exact_result *result, struct sta_error *err)
-{
-    const struct sta_snapshot *snapshot = request->bound->query->snapshot;
-    const enum sta_key_source source = sta_exact_keys_source(result->keys);
-    const struct sta_contributions_options options = {.shape = &result->shape,
-                                                      .entities = sta_snapshot_entities(snapshot),
-                                                      .groups = groups,
-                                                      .wants = request->wants,
-                                                      .by_thread = request->wants & STA_WANT_UNITS ||
-                                                                   source == STA_KEY_THREAD,
-                                                      .keyed = source == STA_KEY_VALUE,
-                                                      .few_places = source <= STA_KEY_TIME,
-                                                      .account = budget->account};
-    result->contributions = sta_contributions_create(&options);
-    struct sta_tallies *tallies = sta_tallies_create(result->contributions, &result->bins, budget->account);
-    struct pass pass = {.intake = {.request = request,
-                                   .budget = budget,
-                                   .entities = sta_snapshot_entities(snapshot),
-                                   .bins = &result->bins,
-                                   .kinds = kinds,
-                                   .keys = result->keys,
-                                   .contributions = result->contributions,
-                                   .worker_count = sta_budget_workers(budget)},
-                        .tallies = tallies};
-    pass.sweep = sta_exact_sweep_create(&pass.intake, tallies);
-    int rc = sta_intake_init(&pass.intake, err);
-    if (rc == 0)
-        rc = use(&pass, context, result, err);
-    sta_intake_fini(&pass.intake);
-    sta_exact_sweep_destroy(pass.sweep);
-    sta_tallies_destroy(tallies);
-    return rc;
-}
+/* ---- start and end */
 
 #define MANY_BINS 4096
 
@@ -239,50 +163,98 @@ static bool should_look(const struct sta_exact_request *request)
     return request->rows_only && request->bins.count >= STA_MIN(events, (uint64_t)MANY_BINS);
 }
 
-static int run_with_groups(const struct sta_exact_request *request, const struct sta_rank_groups *groups,
-                           const struct sta_budget *budget, use_pass use, void *context,
-                           struct sta_exact_result *result, struct sta_error *err)
+static void begin_intake(struct pass *pass, const struct sta_exact_request *request,
+                         const struct sta_budget *budget)
 {
-    bool units = (request->wants & STA_WANT_UNITS) != 0;
-    struct sta_kinds *kinds =
-        sta_kinds_create(request->bound->classes, &result->shape, units, budget->account);
-    int rc = 0;
-    if (should_look(request))
-        rc = sta_exact_occupied(request, kinds, budget, &result->bins, &result->runs, err);
-    if (rc == 0)
-        rc = run_with_kinds(request, groups, kinds, budget, use, context, result, err);
-    sta_kinds_destroy(kinds);
-    return rc;
+    struct sta_exact_result *result = pass->result;
+    const struct sta_entities *entities = sta_snapshot_entities(request->bound->query->snapshot);
+    const enum sta_key_source source = sta_exact_keys_source(result->keys);
+    const bool units = (request->wants & STA_WANT_UNITS) != 0;
+    const struct sta_contributions_options options = {.shape = &result->shape,
+                                                      .entities = entities,
+                                                      .groups = &pass->groups,
+                                                      .wants = request->wants,
+                                                      .by_thread = units || source == STA_KEY_THREAD,
+                                                      .keyed = source == STA_KEY_VALUE,
+                                                      .few_places = source <= STA_KEY_TIME,
+                                                      .account = budget->account};
+    result->contributions = sta_contributions_create(&options);
+    pass->tallies = sta_tallies_create(result->contributions, &result->bins, budget->account);
+    pass->intake = (struct sta_intake){.request = request,
+                                       .budget = budget,
+                                       .entities = entities,
+                                       .bins = &result->bins,
+                                       .kinds = pass->kinds,
+                                       .keys = result->keys,
+                                       .contributions = result->contributions,
+                                       .worker_count = sta_budget_workers(budget)};
+    pass->sweep = sta_exact_sweep_create(&pass->intake, pass->tallies);
 }
 
-static int run_pass(const struct sta_exact_request *request, const struct sta_budget *budget, use_pass use,
-                    void *context, struct sta_exact_result *result, struct sta_error *err)
+/* Makes what the pass needs; it stays where it is.  Fini in any case. */
+static int pass_init(struct pass *pass, const struct sta_exact_request *request,
+                     const struct sta_budget *budget, struct sta_exact_result *result, struct sta_error *err)
 {
-    struct sta_rank_groups groups = {0};
+    const struct sta_bound_query *bound = request->bound;
+    const bool units = (request->wants & STA_WANT_UNITS) != 0;
+    *pass = (struct pass){.result = result};
     *result = (struct sta_exact_result){.bins = request->bins, .account = budget->account};
-    sta_exact_shape_init(&result->shape, request->bound->preset, request->layers);
-    int rc =
-        sta_exact_keys_create(request->bound, request->by, sta_budget_workers(budget), &result->keys, err);
-    if (rc == 0 && request->wants & STA_WANT_UNITS)
-        rc = sta_rank_groups_init(&groups, request->bound->query->snapshot, budget, err);
-    if (rc == 0)
-        rc = run_with_groups(request, &groups, budget, use, context, result, err);
-    sta_rank_groups_fini(&groups);
-    return rc;
+    sta_exact_shape_init(&result->shape, bound->preset, request->layers);
+    int rc = sta_exact_keys_create(bound, request->by, sta_budget_workers(budget), &result->keys, err);
+    if (rc == 0 && units)
+        rc = sta_rank_groups_init(&pass->groups, bound->query->snapshot, budget, err);
+    pass->kinds = sta_kinds_create(bound->classes, &result->shape, units, budget->account);
+    if (rc == 0 && should_look(request))
+        rc = sta_exact_occupied(request, pass->kinds, budget, &result->bins, &result->runs, err);
+    if (rc != 0)
+        return rc;
+    begin_intake(pass, request, budget);
+    return sta_intake_init(&pass->intake, err);
+}
+
+static void pass_fini(struct pass *pass)
+{
+    sta_intake_fini(&pass->intake);
+    sta_exact_sweep_destroy(pass->sweep);
+    sta_tallies_destroy(pass->tallies);
+    sta_kinds_destroy(pass->kinds);
+    sta_rank_groups_fini(&pass->groups);
 }
 
 int sta_exact_run(const struct sta_exact_request *request, const struct sta_budget *budget,
                   struct sta_exact_result *result, struct sta_error *err)
 {
-    return run_pass(request, budget, run, NULL, result, err);
+    struct pass pass;
+    struct sta_exact_shared shared = {.parts = NULL};
+    int rc = pass_init(&pass, request, budget, result, err);
+    if (rc == 0 && result->runs == NULL)
+        sta_exact_share(&shared, request, budget);
+    if (rc == 0)
+        rc = fill(&pass, &shared, err);
+    sta_exact_shared_end(&shared);
+    pass_fini(&pass);
+    return rc;
 }
 
 int sta_exact_gather(const struct sta_exact_request *request, const struct sta_stripe *stripe,
                      const struct sta_budget *budget, struct sta_buffer *state, struct sta_error *err)
 {
+    struct pass pass;
     struct sta_exact_result none;
-    struct gathering gathering = {stripe, state};
-    int rc = run_pass(request, budget, gather, &gathering, &none, err);
+    struct sta_buffer tallies = {.account = budget->account};
+    struct sta_time_range range;
+    const struct sta_scan all = sta_exact_scan(request);
+    int rc = pass_init(&pass, request, budget, &none, err);
+    if (rc == 0)
+        rc = sta_time_range_of(&all, stripe, budget->account, &range, err);
+    if (rc == 0) {
+        sta_tallies_put_into(pass.tallies, &tallies);
+        rc = scan(&pass, range, err);
+    }
+    if (rc == 0)
+        rc = sta_exact_put_state(&pass.intake, &tallies, state, err);
+    sta_buffer_fini(&tallies);
+    pass_fini(&pass);
     sta_exact_result_fini(&none);
     return rc;
 }

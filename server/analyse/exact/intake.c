@@ -44,6 +44,8 @@ int sta_intake_init(struct sta_intake *intake, struct sta_error *err)
 
 void sta_intake_fini(struct sta_intake *intake)
 {
+    if (intake->workers == NULL)
+        return;
     struct sta_account *account = intake->budget->account;
     for (unsigned w = 0; w < intake->worker_count; w++) {
         struct sta_intake_worker *worker = &intake->workers[w];

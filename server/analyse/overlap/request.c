@@ -10,7 +10,7 @@
 #include "analyse/views/members.h"
 #include "analyse/overlap/request_sets.h"
 #include "analyse/views/bound_query.h"
-#include "analyse/sources/scan.h"
+#include "analyse/sources/ranges.h"
 #include "common/buffer.h"
 
 #define ORDER_COLUMNS 16
@@ -388,8 +388,7 @@ void sta_overlap_request_release(struct sta_overlap_request *request)
 static bool is_outside(void *context, const struct sta_row_group *row_group)
 {
     const struct sta_overlap_request *request = context;
-    return row_group->ts_min >= request->to ||
-           (row_group->te_max <= request->from && row_group->ts_max < request->from);
+    return !sta_time_range_meets(&(struct sta_time_range){request->from, request->to}, row_group);
 }
 
 struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request)
