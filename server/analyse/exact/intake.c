@@ -159,25 +159,25 @@ static int find_by_key(struct sta_intake *intake, struct sta_intake_worker *work
                        uint32_t *contribution, struct sta_error *err)
 {
     uint32_t number = sta_stream_at(class->streams, thread);
-    const struct sta_intake_stream *last = number < worker->stream_capacity ? &worker->streams[number] : NULL;
     int rc = STA_OK;
-    if (last != NULL && last->known && last->key == key) {
-        *contribution = last->contribution;
+    if (number < worker->stream_capacity && worker->streams[number].known &&
+        worker->streams[number].key == key) {
+        *contribution = worker->streams[number].contribution;
         return STA_OK;
     }
     if (number == STA_NO_CODE ||
         !sta_map_find(&worker->contribution_of_key, (uint64_t)number << 32 | key, contribution)) {
         rc = sta_contributions_add(intake->contributions, class->kind, thread, key, contribution, err);
-        number = sta_stream_at(class->streams, thread);
-        if (rc == 0)
-            rc = STA_GROW_ZEROED(intake->budget->account, worker->streams, worker->stream_capacity,
-                                 (size_t)number + 1, err);
         if (rc != 0)
             return rc;
+        number = sta_stream_at(class->streams, thread);
         sta_map_put(&worker->contribution_of_key, (uint64_t)number << 32 | key, *contribution);
     }
-    worker->streams[number] = (struct sta_intake_stream){true, key, *contribution};
-    return STA_OK;
+    rc = STA_GROW_ZEROED(intake->budget->account, worker->streams, worker->stream_capacity,
+                         (size_t)number + 1, err);
+    if (rc == 0)
+        worker->streams[number] = (struct sta_intake_stream){true, key, *contribution};
+    return rc;
 }
 
 /* The contribution of a row that the streams do not say. */
@@ -352,12 +352,12 @@ SEPARATE static int take_sums_of_bin(struct sta_intake *intake, unsigned number,
 static uint32_t list_with_files(const struct rows *rows, const struct chosen *chosen, uint32_t *with_files)
 {
     const uint32_t *const files = rows->files;
-    uint32_t *end = with_files;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < chosen->count; i++) {
-        *end = chosen->rows[i];
-        end += files[*end] != STA_NO_CODE;
+        with_files[count] = chosen->rows[i];
+        count += files[chosen->rows[i]] != STA_NO_CODE;
     }
-    return (uint32_t)(end - with_files);
+    return count;
 }
 
 SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const struct rows *rows,
@@ -369,7 +369,7 @@ SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const
     const int64_t first = intake->range.from;
     struct sta_recent_bin bin = intake->workers[number].bin;
     struct sta_exact_part part = {.low = bin.bin, .high = bin.bin};
-    uint32_t with_files[MOST_ROWS];
+    uint32_t with_files[MOST_ROWS] = {0};
     const uint32_t count = list_with_files(rows, chosen, with_files);
     const bool in_bin = rows->in_bin;
     for (uint32_t i = 0; i < count; i++) {

@@ -128,7 +128,7 @@ static int take(void *self, unsigned worker, const void *rows, struct sta_ordere
 {
     const struct sta_exact_sweep *sweep = self;
     const struct sta_scan_rows *from = rows;
-    uint32_t count;
+    uint32_t count = 0;
     struct sta_exact_span *spans = sta_ordered_reserve(out, from->count, err);
     int rc = spans == NULL ? err->status : sta_intake_take(sweep->intake, worker, from, spans, &count, err);
     return rc == 0 ? sta_ordered_put(out, count, err) : rc;

@@ -294,10 +294,12 @@ static int add_threads(struct sta_overlap_results *results, const struct sta_ove
     uint8_t *met = sta_account_calloc(results->account, (size_t)entities->process_count + 1, 1, WHAT, err);
     results->hosts =
         sta_account_alloc(results->account, (size_t)host_limit + 1, sizeof *results->hosts, WHAT, err);
-    int rc = met == NULL || results->hosts == NULL ? err->status : 0;
-    if (rc == 0)
-        sta_host_spans_clear(results->hosts, 0, (size_t)host_limit + 1);
-    for (uint32_t code = 0; code < results->thread_count && rc == 0; code++) {
+    if (met == NULL || results->hosts == NULL) {
+        sta_account_free(results->account, met);
+        return err->status;
+    }
+    sta_host_spans_clear(results->hosts, 0, (size_t)host_limit + 1);
+    for (uint32_t code = 0; code < results->thread_count; code++) {
         const struct sta_host_span span = results->threads[code];
         if (span.start > span.end)
             continue;
@@ -312,7 +314,7 @@ static int add_threads(struct sta_overlap_results *results, const struct sta_ove
         met[thread->process] = 1;
     }
     sta_account_free(results->account, met);
-    return rc;
+    return STA_OK;
 }
 
 /* Parts of the same event stand together. */
