@@ -1,4 +1,4 @@
-/* instruction_sets.h - compiles a text of loops for any machine of the architecture and for AVX2.
+/* instruction_sets.h - compiles a text of loops for any machine of the architecture, AVX2 and AVX-512.
  *
  * The includer defines STA_LOOPS, the text's path in quotes.  The text writes TARGET before each function
  * that has loops and KERNEL(name) for each name, and ends with a table KERNEL(kernels).  Behind the include,
@@ -15,7 +15,16 @@
 #include STA_LOOPS
 #undef TARGET
 #undef KERNEL
-#define STA_BEST_KERNELS (__builtin_cpu_supports("avx2") ? &avx2_kernels : &portable_kernels)
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define KERNEL(name) avx512_##name
+#include STA_LOOPS
+#undef TARGET
+#undef KERNEL
+#define STA_HAVE_AVX512                                                                                      \
+    (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&                             \
+     __builtin_cpu_supports("avx512vl"))
+#define STA_BEST_KERNELS                                                                                     \
+    (STA_HAVE_AVX512 ? &avx512_kernels : __builtin_cpu_supports("avx2") ? &avx2_kernels : &portable_kernels)
 #else
 #define STA_BEST_KERNELS (&portable_kernels)
 #endif

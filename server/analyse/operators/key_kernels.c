@@ -367,15 +367,15 @@ static void range(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_
     *high = most;
 }
 
-static uint64_t sum(const uint64_t *values, uint32_t count, uint64_t *bits)
+static bool sum(const uint64_t *values, uint32_t count, uint64_t limit, uint64_t *total)
 {
-    uint64_t total = 0, differing = 0;
+    uint64_t sum = 0, over = 0;
     for (uint32_t i = 0; i < count; i++) {
-        total += values[i];
-        differing |= values[i] ^ (uint64_t)((int64_t)values[i] >> 63);
+        sum += values[i];
+        over |= values[i] + limit;
     }
-    *bits = differing;
-    return total;
+    *total = sum;
+    return over < 2 * limit;
 }
 
 static void integers(const int64_t *values, const uint8_t *missing, const struct sta_minibatch *minibatch,
@@ -387,18 +387,18 @@ static void integers(const int64_t *values, const uint8_t *missing, const struct
         FOR_ROWS(minibatch, words[i] = (uint64_t)values[row] & ((uint64_t)missing[row] - 1););
 }
 
-static uint64_t sum_marked(const int64_t *values, const uint8_t *missing, const uint8_t *marks,
-                           uint32_t count, uint64_t *bits)
+static bool sum_marked(const int64_t *values, const uint8_t *missing, const uint8_t *marks, uint32_t count,
+                       uint64_t limit, uint64_t *total)
 {
-    uint64_t total = 0, differing = 0;
+    uint64_t sum = 0, over = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint8_t taken = missing != NULL ? marks[i] & ~missing[i] : marks[i];
-        const uint64_t value = (uint64_t)values[i] & (0 - (uint64_t)taken);
-        total += value;
-        differing |= value ^ (uint64_t)((int64_t)value >> 63);
+        const int8_t taken = (int8_t) - (missing != NULL ? marks[i] & ~missing[i] : marks[i]);
+        const uint64_t value = (uint64_t)values[i] & (uint64_t)(int64_t)taken;
+        sum += value;
+        over |= value + limit;
     }
-    *bits = differing;
-    return total;
+    *total = sum;
+    return over < 2 * limit;
 }
 
 const struct sta_key_kernels KERNELS = {.pack = pack,

@@ -25,11 +25,11 @@ struct sta_key_kernels {
     void (*find)(struct sta_group_table *table, const uint64_t *words, uint32_t count, uint32_t *groups);
     /** Least and greatest of at least one. */
     void (*range)(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high);
-    /** The sum of integers, modulo 2^64.  @bits: all in which some of them differs from its sign. */
-    uint64_t (*sum)(const uint64_t *values, uint32_t count, uint64_t *bits);
+    /** The sum of integers.  Return: whether all of them lie in -@limit .. @limit - 1, a power of two. */
+    bool (*sum)(const uint64_t *values, uint32_t count, uint64_t limit, uint64_t *total);
     /** The same of those that are marked and not missing.  @missing: NULL: none is. */
-    uint64_t (*sum_marked)(const int64_t *values, const uint8_t *missing, const uint8_t *marks,
-                           uint32_t count, uint64_t *bits);
+    bool (*sum_marked)(const int64_t *values, const uint8_t *missing, const uint8_t *marks, uint32_t count,
+                       uint64_t limit, uint64_t *total);
     /** The values of a minibatch's rows, 0 in place of missing ones.  @missing: NULL: none is. */
     void (*integers)(const int64_t *values, const uint8_t *missing, const struct sta_minibatch *minibatch,
                      uint64_t *words);

@@ -97,13 +97,14 @@ static inline void sum_add(struct sum *sum, __int128 value)
     sum->high = (int64_t)(total >> 64);
 }
 
+#define MOST_SUM (UINT64_C(1) << 63) /* in magnitude, of a word */
+
 /* Whether the values of a minibatch add up inside a word, whatever their order.  @sum: what they add up to,
  * as long as they do. */
 static bool add_up_in_a_word(const struct sta_agg_input *input, uint64_t *sum)
 {
-    uint64_t bits;
-    *sum = sta_key_kernels_here()->sum(input->values, input->minibatch.count, &bits);
-    return bits < (UINT64_C(1) << 63) / STA_MINIBATCH_ROWS;
+    return sta_key_kernels_here()->sum(input->values, input->minibatch.count, MOST_SUM / STA_MINIBATCH_ROWS,
+                                       sum);
 }
 
 static void sum_by_number(const struct sta_agg_call *call, const struct sta_agg_input *input)
@@ -121,16 +122,15 @@ static void sum_marked(const struct sta_agg_call *call, const struct sta_agg_inp
     const struct sta_aggregation_input *batch = input->batch;
     const struct sta_vector *vector = &batch->arguments[call->leading];
     struct sum *state = sta_agg_state_of_group(call, input, 0);
-    uint64_t bits;
+    uint64_t sum;
     if (vector->type != STA_TYPE_INT || (vector->constant && sta_vector_is_missing(vector, 0)))
         return;
     if (vector->constant) {
         sum_add(state, (__int128)vector->integers[0] * input->minibatch.count);
         return;
     }
-    const uint64_t sum = sta_key_kernels_here()->sum_marked(vector->integers, vector->missing, batch->marks,
-                                                            batch->count, &bits);
-    if (bits < (UINT64_C(1) << 63) / STA_VECTOR_ROWS) {
+    if (sta_key_kernels_here()->sum_marked(vector->integers, vector->missing, batch->marks, batch->count,
+                                           MOST_SUM / STA_VECTOR_ROWS, &sum)) {
         sum_add(state, (int64_t)sum);
         return;
     }
