@@ -119,9 +119,6 @@ uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows)
 
 /* ---- the standard columns */
 
-typedef int derive_column(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                          struct sta_error *err);
-
 static int derive_func_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
@@ -147,11 +144,12 @@ static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot 
 {
     const struct sta_column_values *cats, *files = NULL;
     struct sta_refiner *refiner = reader->columns->refiner;
+    const bool refines = refiner != NULL && refiner->preset->refinement_count > 0;
     int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
     slot->vector.codes = cats->codes;
-    if (status == STA_OK && refiner != NULL)
+    if (status == STA_OK && refines)
         status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
-    if (status != STA_OK || refiner == NULL)
+    if (status != STA_OK || !refines)
         return status;
     uint32_t *out = sta_logical_values(slot);
     for (uint32_t row = 0; row < reader->rows; row++) {
@@ -208,12 +206,6 @@ static int derive_of_thread(struct sta_column_reader *reader, struct sta_logical
     return STA_OK;
 }
 
-static int derive_host_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                            struct sta_error *err)
-{
-    return derive_of_thread(reader, slot, reader->columns->entities->host_of_thread, err);
-}
-
 static int derive_proc_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
@@ -251,16 +243,6 @@ static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *
     return STA_OK;
 }
 
-static int derive_pid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
-{
-    return derive_id(reader, slot, reader->columns->entities->pid_of_thread, err);
-}
-
-static int derive_tid(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
-{
-    return derive_id(reader, slot, reader->columns->entities->tid_of_thread, err);
-}
-
 static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                          struct sta_error *err)
 {
@@ -274,36 +256,6 @@ static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_sl
     for (uint32_t row = 0; row < reader->rows; row++)
         out[row] = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
     slot->vector.integers = out;
-    return STA_OK;
-}
-
-#define DERIVE_POSITIVE(name)                                                                                \
-    static int derive_##name(struct sta_column_reader *reader, struct sta_logical_slot *slot,                \
-                             struct sta_error *err)                                                          \
-    {                                                                                                        \
-        return sta_column_reader_positive(reader, STA_LOGICAL_##name, slot, err);                            \
-    }
-DERIVE_POSITIVE(size)
-DERIVE_POSITIVE(offset)
-DERIVE_POSITIVE(image_id)
-DERIVE_POSITIVE(step)
-DERIVE_POSITIVE(epoch)
-
-static int derive_acc_pat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                          struct sta_error *err)
-{
-    static const int64_t zero = 0;
-    slot->vector.integers = &zero;
-    slot->vector.constant = true;
-    return STA_OK;
-}
-
-static int derive_count(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                        struct sta_error *err)
-{
-    static const int64_t one = 1;
-    slot->vector.integers = &one;
-    slot->vector.constant = true;
     return STA_OK;
 }
 
@@ -329,24 +281,6 @@ static int derive_ticks(struct sta_column_reader *reader, struct sta_logical_slo
         out[row] = (int64_t)((uint64_t)out[row] + (uint64_t)(b->integers[row] * scale));
     slot->vector.integers = out;
     return STA_OK;
-}
-
-static int derive_ts_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                           struct sta_error *err)
-{
-    return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_CHUNK, err);
-}
-
-static int derive_te_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                           struct sta_error *err)
-{
-    return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_DUR, err);
-}
-
-static int derive_dur_ticks(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                            struct sta_error *err)
-{
-    return derive_ticks(reader, slot, STA_COLUMN_DUR, STA_COLUMN_CHUNK, err);
 }
 
 /* @ticks as numbers, of which so many are one. */
@@ -375,30 +309,65 @@ static int derive_microseconds(struct sta_column_reader *reader, struct sta_logi
     return status;
 }
 
-#define DERIVE_TIMES(us, seconds)                                                                            \
-    static int derive_##us(struct sta_column_reader *reader, struct sta_logical_slot *slot,                  \
-                           struct sta_error *err)                                                            \
-    {                                                                                                        \
-        return derive_microseconds(reader, slot, STA_LOGICAL_##us##_ticks, err);                             \
-    }                                                                                                        \
-    static int derive_##seconds(struct sta_column_reader *reader, struct sta_logical_slot *slot,             \
-                                struct sta_error *err)                                                       \
-    {                                                                                                        \
-        double per_second = 1e6 * (double)reader->columns->ticks_per_us;                                     \
-        return derive_number(reader, slot, STA_LOGICAL_##us##_ticks, per_second, err);                       \
+static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_logical_slot *slot,
+                  struct sta_error *err)
+{
+    static const int64_t zero = 0, one = 1;
+    const struct sta_columns *columns = reader->columns;
+    const struct sta_entities *entities = columns->entities;
+    const double per_second = 1e6 * (double)columns->ticks_per_us;
+    switch (column) {
+    case STA_LOGICAL_func_name:
+        return derive_func_name(reader, slot, err);
+    case STA_LOGICAL_cat:
+        return derive_cat(reader, slot, err);
+    case STA_LOGICAL_host_name:
+        return derive_of_thread(reader, slot, entities->host_of_thread, err);
+    case STA_LOGICAL_file_name:
+        return derive_file_name(reader, slot, err);
+    case STA_LOGICAL_proc_name:
+        return derive_proc_name(reader, slot, err);
+    case STA_LOGICAL_trace:
+        return derive_trace(reader, slot, err);
+    case STA_LOGICAL_pid:
+        return derive_id(reader, slot, entities->pid_of_thread, err);
+    case STA_LOGICAL_tid:
+        return derive_id(reader, slot, entities->tid_of_thread, err);
+    case STA_LOGICAL_io_cat:
+        return derive_io_cat(reader, slot, err);
+    case STA_LOGICAL_size:
+    case STA_LOGICAL_offset:
+    case STA_LOGICAL_image_id:
+    case STA_LOGICAL_step:
+    case STA_LOGICAL_epoch:
+        return sta_column_reader_positive(reader, column, slot, err);
+    case STA_LOGICAL_acc_pat:
+    case STA_LOGICAL_count:
+        slot->vector.integers = column == STA_LOGICAL_count ? &one : &zero;
+        slot->vector.constant = true;
+        return STA_OK;
+    case STA_LOGICAL_ts_ticks:
+        return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_CHUNK, err);
+    case STA_LOGICAL_te_ticks:
+        return derive_ticks(reader, slot, STA_COLUMN_TS, STA_COLUMN_DUR, err);
+    case STA_LOGICAL_dur_ticks:
+        return derive_ticks(reader, slot, STA_COLUMN_DUR, STA_COLUMN_CHUNK, err);
+    case STA_LOGICAL_ts:
+        return derive_microseconds(reader, slot, STA_LOGICAL_ts_ticks, err);
+    case STA_LOGICAL_te:
+        return derive_microseconds(reader, slot, STA_LOGICAL_te_ticks, err);
+    case STA_LOGICAL_dur:
+        return derive_microseconds(reader, slot, STA_LOGICAL_dur_ticks, err);
+    case STA_LOGICAL_time_start:
+        return derive_number(reader, slot, STA_LOGICAL_ts_ticks, per_second, err);
+    case STA_LOGICAL_time_end:
+        return derive_number(reader, slot, STA_LOGICAL_te_ticks, per_second, err);
+    case STA_LOGICAL_time:
+        return derive_number(reader, slot, STA_LOGICAL_dur_ticks, per_second, err);
+    default:
+        return sta_column_reader_args(reader, &reader->columns->args[column - STA_LOGICAL_ARGS], slot, err);
     }
-DERIVE_TIMES(ts, time_start)
-DERIVE_TIMES(te, time_end)
-DERIVE_TIMES(dur, time)
-
-static derive_column *const derivations[STA_LOGICAL_ARGS] = {
-#define X(name, type, unit, caseless, ticks_of) [STA_LOGICAL_##name] = derive_##name,
-    STA_LOGICAL_LIST(X)
-#undef X
-#define X(name, text) [STA_LOGICAL_##name] = derive_##name,
-        STA_LOGICAL_TICKS_LIST(X)
-#undef X
-};
+}
 
 int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
 {
@@ -415,10 +384,7 @@ int sta_column_reader_get(void *context, uint32_t column, struct sta_vector *vec
         slot->vector = (struct sta_vector){.type = type};
         if (type == STA_TYPE_TEXT)
             slot->vector.texts = sta_columns_texts(columns, column);
-        int status = column < STA_LOGICAL_ARGS
-                         ? derivations[column](reader, slot, err)
-                         : sta_column_reader_args(reader, &reader->columns->args[column - STA_LOGICAL_ARGS],
-                                                  slot, err);
+        int status = derive(reader, column, slot, err);
         if (status == STA_OK)
             status = sta_columns_failure(columns, err);
         if (status != STA_OK)
