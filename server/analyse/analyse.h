@@ -30,25 +30,25 @@ enum sta_io_cat {
 /* ---- presets: frozen once loaded, counted references */
 
 struct sta_derived_metric {
-    char *name;
-    char *condition; /* text of the expression */
+    const char *name;
+    const char *condition; /* text of the expression */
 };
 
 struct sta_layer {
-    char *name, *label, *color; /* color "#rrggbb" */
-    char *parent;               /* NULL: none */
-    char *condition;            /* NULL: every event */
+    const char *name, *label, *color; /* color "#rrggbb" */
+    const char *parent;               /* NULL: none */
+    const char *condition;            /* NULL: every event */
     struct sta_derived_metric *metrics;
     size_t metric_count;
 };
 
 struct sta_refinement {
-    char *contains; /* when the file name holds this .. */
-    char *append;   /* .. this goes behind the category */
+    const char *contains; /* when the file name holds this .. */
+    const char *append;   /* .. this goes behind the category */
 };
 
 struct sta_named_expression {
-    char *name, *expression;
+    const char *name, *expression;
 };
 
 /* X(name, what its events are): moments of a training, each said by a condition (findings.md part 1). */
@@ -70,14 +70,14 @@ enum sta_phase {
 
 /* What a moment of the target is charged to. */
 struct sta_cause {
-    char *name, *label, *condition;
+    const char *name, *label, *condition;
     bool input, storage; /* it is a wait for input; storage is in use */
 };
 
 /* Which moments are split (a condition on the names of sets and causes, and idle), and into what: by falling
  * priority. */
 struct sta_chain {
-    char *name, *label, *target;
+    const char *name, *label, *target;
     struct sta_named_expression *sets; /* those of the target that are no causes */
     size_t set_count;
     struct sta_cause *causes;
@@ -85,16 +85,16 @@ struct sta_chain {
 };
 
 struct sta_preset {
-    char *name, *description;
+    const char *name, *description;
     struct sta_layer *layers; /* in order; parents may stand after their children */
     size_t layer_count;
-    char **drop_files; /* an event whose file name contains one of these is dropped */
+    const char **drop_files; /* an event whose file name contains one of these is dropped */
     size_t drop_file_count;
-    char **drop_functions; /* .. whose function has this name */
+    const char **drop_functions; /* .. whose function has this name */
     size_t drop_function_count;
-    char **drop_patterns; /* .. whose function matches this regular expression somewhere */
+    const char **drop_patterns; /* .. whose function matches this regular expression somewhere */
     size_t drop_pattern_count;
-    char **refine_categories; /* refinement applies to categories that contain one of these */
+    const char **refine_categories; /* refinement applies to categories that contain one of these */
     size_t refine_category_count;
     struct sta_refinement *refinements;
     size_t refinement_count;
@@ -102,14 +102,15 @@ struct sta_preset {
     size_t view_count;
     struct sta_named_expression *additional; /* additional metrics */
     size_t additional_count;
-    char *phases[STA_PHASES]; /* conditions; NULL: the preset does not say */
-    struct sta_chain *chains; /* the default one first */
+    const char *phases[STA_PHASES]; /* conditions; NULL: the preset does not say */
+    struct sta_chain *chains;       /* the default one first */
     size_t chain_count;
-    char *overlap_with; /* name of a layer, or NULL */
-    char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never */
+    const char *overlap_with; /* name of a layer, or NULL */
+    const char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never */
     bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
-    char *text;                  /* of its file */
+    const char *text;            /* of its file */
     bool own;                    /* of a folder after the first: not built in */
+    struct sta_arena memory;     /* what is not a text of the preset files */
 };
 
 struct sta_presets; /* all presets and the function classes of one reading of the configuration */

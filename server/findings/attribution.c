@@ -10,12 +10,12 @@
 
 /* ---- chains */
 
-static void put_set(struct sta_attribution *asked, char *name, char *condition)
+static void put_set(struct sta_attribution *asked, const char *name, const char *condition)
 {
     asked->sets[asked->set_count++] = (struct sta_named_expression){name, condition};
 }
 
-static void put_cause(struct sta_attribution *asked, char *name, char *condition)
+static void put_cause(struct sta_attribution *asked, const char *name, const char *condition)
 {
     asked->cause_sets[asked->cause_count] = (uint8_t)asked->set_count;
     asked->causes[asked->cause_count++] = name;
@@ -23,10 +23,10 @@ static void put_cause(struct sta_attribution *asked, char *name, char *condition
 }
 
 /* An event that the layer above takes as well is the call that waits, not what it waits for. */
-static char *condition_of(struct sta_run *run, const struct sta_blocking_tree *tree, size_t node)
+static const char *condition_of(struct sta_run *run, const struct sta_blocking_tree *tree, size_t node)
 {
-    static char always[] = "true";
-    char *own = tree->nodes[node]->condition;
+    static const char always[] = "true";
+    const char *own = tree->nodes[node]->condition;
     const char *above =
         tree->parents[node] == STA_TREE_ROOT ? NULL : tree->nodes[tree->parents[node]]->condition;
     if (above == NULL)

@@ -121,8 +121,8 @@ static uint8_t *units_with_steps(const struct sta_evaluation *evaluation, const 
 }
 
 /* Busy time of a condition by thread: of all, and of those that have steps. */
-static int measure_threads(struct sta_evaluation *evaluation, char *condition, __int128 *all, __int128 *own,
-                           struct sta_error *err)
+static int measure_threads(struct sta_evaluation *evaluation, const char *condition, __int128 *all,
+                           __int128 *own, struct sta_error *err)
 {
     static char name[] = "input";
     struct sta_run *run = evaluation->run;
@@ -159,7 +159,7 @@ static int measure_threads(struct sta_evaluation *evaluation, char *condition, _
 int sta_evaluate_threads(struct sta_evaluation *evaluation, const char *ask, struct sta_figure_list *figures,
                          struct sta_error *err)
 {
-    char *const *phases = evaluation->run->preset->phases;
+    const char *const *phases = evaluation->run->preset->phases;
     __int128 input = 0, own = 0;
     int rc = STA_OK;
     if (phases[STA_PHASE_input] != NULL && phases[STA_PHASE_step] != NULL)

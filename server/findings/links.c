@@ -67,7 +67,7 @@ static const char *jump_condition(const struct sta_evaluation *evaluation)
 
 static const char *condition_of(const struct sta_evaluation *evaluation, const char *name, size_t length)
 {
-    char *const *phases = evaluation->run->preset->phases;
+    const char *const *phases = evaluation->run->preset->phases;
     const struct {
         const char *name, *condition;
     } known[] = {{"{input}", phases[STA_PHASE_input]},

@@ -245,7 +245,7 @@ static int bind(struct sta_run *run, struct pass *pass, struct sta_error *err)
         sta_arena_alloc(&run->memory, sizeof *sets * STA_COUNT_OF(wanted), _Alignof(max_align_t));
     size_t count = 0;
     for (size_t i = 0; i < STA_COUNT_OF(wanted); i++) {
-        char *text = run->preset != NULL ? run->preset->phases[wanted[i]] : NULL;
+        const char *text = run->preset != NULL ? run->preset->phases[wanted[i]] : NULL;
         if (text == NULL)
             continue;
         pass->bits[count] = STA_PHASE_BIT(wanted[i]);

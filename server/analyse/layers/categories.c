@@ -166,6 +166,14 @@ static void put_literal(struct sta_buffer *out, struct sta_text text, const char
     sta_put_format(out, "%s\"", behind);
 }
 
+/* A text that was made, kept with the preset. */
+static const char *keep(struct sta_preset *bound, char *text)
+{
+    const char *kept = sta_arena_copy(&bound->memory, text, strlen(text));
+    free(text);
+    return kept;
+}
+
 static char *prefix_condition(struct sta_text text)
 {
     struct sta_buffer out;
@@ -179,44 +187,44 @@ static char *prefix_condition(struct sta_text text)
 }
 
 /* The text before the last dot, when that is a layer; else the layer around everything. */
-static char *parent_name(const struct prefixes *prefixes, struct sta_text text, const char *outermost)
+static const char *parent_name(struct sta_preset *bound, const struct prefixes *prefixes,
+                               struct sta_text text)
 {
     while (text.length > 0 && text.bytes[text.length - 1] != '.')
         text.length--;
     text.length -= text.length > 0;
     bool layer =
         text.length > 0 && sta_dictionary_find(prefixes->texts, text.bytes, text.length) != STA_NO_CODE;
-    return layer ? sta_strndup(text.bytes, text.length) : sta_strdup(outermost);
+    return layer ? sta_arena_copy(&bound->memory, text.bytes, text.length) : bound->layers[0].name;
 }
 
 /* "app", or app_2 .. where a category has that name. */
-static char *outermost_name(const struct prefixes *prefixes)
+static const char *outermost_name(struct sta_preset *bound, const struct prefixes *prefixes)
 {
-    char *name = sta_strdup("app");
-    for (unsigned i = 2; sta_dictionary_find(prefixes->texts, name, strlen(name)) != STA_NO_CODE; i++) {
-        free(name);
-        name = sta_sprintf("app_%u", i);
-    }
-    return name;
+    char name[sizeof "app_4294967295"] = "app";
+    for (unsigned i = 2; sta_dictionary_find(prefixes->texts, name, strlen(name)) != STA_NO_CODE; i++)
+        snprintf(name, sizeof name, "app_%u", i);
+    return sta_arena_copy(&bound->memory, name, strlen(name));
 }
 
 static void make_layers(struct sta_preset *bound, const struct prefixes *prefixes)
 {
     bound->layer_count = prefixes->count + 1;
-    bound->layers = sta_alloc_array(bound->layer_count, sizeof *bound->layers);
-    struct sta_layer *app = &bound->layers[0];
-    *app = (struct sta_layer){
-        .name = outermost_name(prefixes), .label = sta_strdup("All events"), .color = sta_strdup(APP_COLOR)};
+    bound->layers = sta_arena_alloc(&bound->memory, bound->layer_count * sizeof *bound->layers,
+                                    _Alignof(struct sta_layer));
+    bound->layers[0] = (struct sta_layer){
+        .name = outermost_name(bound, prefixes), .label = "All events", .color = APP_COLOR};
     size_t hue = 0;
     for (size_t i = 0; i < prefixes->count; i++) {
         const struct prefix *prefix = &prefixes->items[i];
+        const char *name = sta_arena_copy(&bound->memory, prefix->text.bytes, prefix->text.length);
         hue += prefix->depth == 0 && i > 0;
         bound->layers[i + 1] =
-            (struct sta_layer){.name = sta_strndup(prefix->text.bytes, prefix->text.length),
-                               .label = sta_strndup(prefix->text.bytes, prefix->text.length),
-                               .color = sta_palette_color(hue, prefix->depth),
-                               .parent = parent_name(prefixes, prefix->text, app->name),
-                               .condition = prefix_condition(prefix->text)};
+            (struct sta_layer){.name = name,
+                               .label = name,
+                               .color = sta_palette_color(hue, prefix->depth, &bound->memory),
+                               .parent = parent_name(bound, prefixes, prefix->text),
+                               .condition = keep(bound, prefix_condition(prefix->text))};
     }
 }
 
@@ -231,10 +239,11 @@ int sta_category_layers(const struct sta_preset *preset, const struct sta_snapsh
     if (status == STA_OK) {
         *bound = sta_alloc(sizeof **bound);
         **bound = *preset;
-        (*bound)->description = prefixes.left_out == 0
-                                    ? sta_strdup(preset->description)
-                                    : sta_sprintf("%s; %zu further categories have no layer of their own",
-                                                  preset->description, prefixes.left_out);
+        (*bound)->memory = (struct sta_arena){0};
+        if (prefixes.left_out > 0)
+            (*bound)->description =
+                keep(*bound, sta_sprintf("%s; %zu further categories have no layer of their own",
+                                         preset->description, prefixes.left_out));
         make_layers(*bound, &prefixes);
     }
     sta_dictionary_destroy(prefixes.texts);
@@ -264,15 +273,4 @@ unsigned sta_category_find(const struct sta_dictionary *names, struct sta_text c
         count += codes[count] != STA_NO_CODE;
     }
     return count;
-}
-
-void sta_category_layers_destroy(struct sta_preset *bound)
-{
-    if (bound == NULL)
-        return;
-    for (size_t i = 0; i < bound->layer_count; i++)
-        sta_layer_fini(&bound->layers[i]);
-    free(bound->layers);
-    free(bound->description);
-    free(bound);
 }

@@ -8,7 +8,7 @@
 /**
  * sta_category_layers - bind a preset whose layers come from the trace
  * @bound: shares all but layers and description with @preset, which must outlive it; release with
- * sta_category_layers_destroy
+ * sta_preset_destroy
  * The first layer, app, has every event and is the parent of the outermost categories.  At most
  * STA_LAYER_LIMIT layers are made, the outermost first; the description says how many were not, whose events
  * are then in the layers around them.
@@ -23,6 +23,5 @@ struct sta_dictionary *sta_category_names(const struct sta_preset *bound);
  * but takes one look-up for each dot of the category instead of a comparison for each layer. */
 unsigned sta_category_find(const struct sta_dictionary *names, struct sta_text cat,
                            uint32_t codes[STA_CATEGORY_DEPTH]);
-void sta_category_layers_destroy(struct sta_preset *bound); /* NULL allowed */
 
 #endif

@@ -1,4 +1,4 @@
-/* class_counts.h - how many events are of each class (private to analyse). */
+/* class_counts.h - how many events are of each class, and of each function in it (private to analyse). */
 #ifndef STA_ANALYSE_LAYERS_CLASS_COUNTS_H
 #define STA_ANALYSE_LAYERS_CLASS_COUNTS_H
 
@@ -6,12 +6,14 @@
 #include "analyse/sources/scan.h"
 
 struct sta_class_counts {
-    struct sta_aggregation *aggregation; /* by class */
+    struct sta_aggregation *aggregation; /* by class, and by category and function */
     struct sta_aggregation_table table;
+    bool by_function;
 };
 
+/** @by_function: also by category, refined, and function. */
 STA_MUSTCHECK int sta_class_counts_init(struct sta_class_counts *counts, const struct sta_budget *budget,
-                                        struct sta_error *err);
+                                        bool by_function, struct sta_error *err);
 void sta_class_counts_fini(struct sta_class_counts *counts); /* also after init failed */
 /** What a scan with classes feeds. */
 struct sta_accumulator sta_class_counts_accumulator(struct sta_class_counts *counts);
@@ -19,5 +21,20 @@ struct sta_accumulator sta_class_counts_accumulator(struct sta_class_counts *cou
 STA_MUSTCHECK int sta_class_counts_finish(struct sta_class_counts *counts, struct sta_error *err);
 /** Events of a class, after that. */
 uint64_t sta_class_counts_total(const struct sta_class_counts *counts, uint32_t class);
+
+struct sta_counted_function {
+    struct sta_text cat, name; /* "" where there is none */
+    uint64_t events;
+};
+/** Whether the functions of a class, of which this is one, are listed; cat may be set to "", if it does not
+ * matter. */
+typedef bool (*sta_function_chooser)(void *context, uint32_t class, struct sta_counted_function *function);
+/** The functions that @choose takes, each once: the most frequent first, then by category and name.  Counts
+ * by function, after the scan; texts live as long as they do.  *functions: sta_account_free of @budget's. */
+STA_MUSTCHECK int sta_class_counts_functions(const struct sta_class_counts *counts,
+                                             sta_function_chooser choose, void *context,
+                                             const struct sta_budget *budget,
+                                             struct sta_counted_function **functions, size_t *count,
+                                             struct sta_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "analyse/layers/classify_private.h"
 #include "analyse/layers/categories.h"
+#include "analyse/layers/presets.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -202,7 +203,7 @@ void sta_classes_destroy(struct sta_classes *classes)
     sta_dictionary_destroy(classes->texts);
     sta_dictionary_destroy(classes->seen);
     sta_dictionary_destroy(classes->categories);
-    sta_category_layers_destroy(classes->made);
+    sta_preset_destroy(classes->made);
     free(classes);
 }
 

@@ -15,113 +15,26 @@
 
 /* ---- functions of no class */
 
-static const char WHAT[] = "counting functions";
-
-struct function_counts {
-    const struct sta_budget *budget;
-    const struct sta_columns *columns;
-    uint64_t **events; /* by worker, then by function; NULL until the worker has one */
-    unsigned workers;
-    uint8_t *unclassified; /* by function */
-};
-
-static const struct sta_dictionary *names_of(const struct sta_columns *columns)
+/* Of I/O categories, whichever; those that have a name. */
+static bool is_unclassified(void *context, uint32_t class, struct sta_counted_function *function)
 {
-    return sta_tables_names(sta_snapshot_tables(sta_columns_snapshot(columns)));
+    const struct sta_presets *presets = context;
+    const bool taken = function->name.length > 0 &&
+                       sta_presets_is_io_category(presets, function->cat.bytes, function->cat.length) &&
+                       sta_functions_class(&presets->functions, function->name.bytes,
+                                           function->name.length) == STA_FUNCTION_UNCLASSIFIED;
+    function->cat = (struct sta_text){"", 0};
+    return taken;
 }
 
-static int function_counts_init(struct function_counts *counts, const struct sta_columns *columns,
-                                const struct sta_presets *presets, const struct sta_budget *budget,
-                                struct sta_error *err)
-{
-    const struct sta_dictionary *names = names_of(columns);
-    counts->columns = columns;
-    counts->budget = budget;
-    counts->workers = sta_budget_workers(budget);
-    counts->events = sta_alloc_array(counts->workers, sizeof *counts->events);
-    counts->unclassified =
-        sta_account_calloc(budget->account, (size_t)sta_dictionary_count(names) + 1, 1, WHAT, err);
-    if (counts->unclassified == NULL)
-        return err->status;
-    for (uint32_t code = 0; code < sta_dictionary_count(names); code++) {
-        struct sta_text name = sta_dictionary_text(names, code);
-        counts->unclassified[code] =
-            sta_functions_class(&presets->functions, name.bytes, name.length) == STA_FUNCTION_UNCLASSIFIED;
-    }
-    return STA_OK;
-}
-
-static void function_counts_fini(struct function_counts *counts)
-{
-    for (unsigned worker = 0; worker < counts->workers; worker++)
-        sta_account_free(counts->budget->account, counts->events[worker]);
-    free(counts->events);
-    sta_account_free(counts->budget->account, counts->unclassified);
-}
-
-static int count_functions(void *self, unsigned worker, const struct sta_scan_rows *rows,
-                           struct sta_error *err)
-{
-    struct function_counts *counts = self;
-    const struct sta_column_values *names = NULL, *cats;
-    int status = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &cats, err);
-    if (status == STA_OK)
-        status = sta_column_reader_physical(rows->reader, STA_COLUMN_NAME, &names, err);
-    if (status != STA_OK)
-        return status;
-    uint64_t **events = &counts->events[worker];
-    if (*events == NULL)
-        *events = sta_account_calloc(counts->budget->account,
-                                     (size_t)sta_dictionary_count(names_of(counts->columns)) + 1,
-                                     sizeof **events, WHAT, err);
-    if (*events == NULL)
-        return err->status;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        uint32_t row = sta_scan_row(rows, i), name = names->codes[row];
-        if (sta_columns_has_classes(counts->columns, cats->codes[row]) && name != STA_NO_CODE &&
-            counts->unclassified[name])
-            (*events)[name]++;
-    }
-    return STA_OK;
-}
-
-struct counted_function {
-    uint64_t events;
-    struct sta_text name;
-};
-
-static int most_frequent_first(const void *a, const void *b, void *context)
-{
-    const struct counted_function *x = a, *y = b;
-    return x->events != y->events ? (x->events > y->events ? -1 : 1) : strcmp(x->name.bytes, y->name.bytes);
-}
-
-/* Those that have events. */
-static size_t list_functions(const struct function_counts *counts, struct counted_function *list)
-{
-    size_t count = 0;
-    for (uint32_t name = 0; name < sta_dictionary_count(names_of(counts->columns)); name++) {
-        uint64_t events = 0;
-        for (unsigned worker = 0; worker < counts->workers; worker++)
-            events += counts->events[worker] != NULL ? counts->events[worker][name] : 0;
-        if (events > 0)
-            list[count++] =
-                (struct counted_function){events, sta_dictionary_text(names_of(counts->columns), name)};
-    }
-    return count;
-}
-
-static int report_functions(const struct function_counts *counts, struct sta_content_report *report,
+static int report_functions(const struct sta_presets *presets, const struct sta_class_counts *counts,
+                            const struct sta_budget *budget, struct sta_content_report *report,
                             struct sta_error *err)
 {
-    const struct sta_budget *budget = counts->budget;
-    struct counted_function *list =
-        sta_account_alloc(budget->account, (size_t)sta_dictionary_count(names_of(counts->columns)) + 1,
-                          sizeof *list, WHAT, err);
-    if (list == NULL)
-        return err->status;
-    size_t count = list_functions(counts, list);
-    int status = sta_sort(budget, list, count, sizeof *list, most_frequent_first, NULL, err);
+    struct sta_counted_function *list;
+    size_t count;
+    int status =
+        sta_class_counts_functions(counts, is_unclassified, (void *)presets, budget, &list, &count, err);
     if (status == STA_OK) {
         report->unclassified_functions = count;
         report->unclassified_count = STA_MIN(count, (size_t)STA_UNCLASSIFIED);
@@ -196,7 +109,7 @@ static int count_doubts(void *self, unsigned worker, const struct sta_scan_rows 
 
 /* ---- filters of presets */
 
-static bool same_texts(char **a, size_t a_count, char **b, size_t b_count)
+static bool same_texts(const char **a, size_t a_count, const char **b, size_t b_count)
 {
     if (a_count != b_count)
         return false;
@@ -249,14 +162,10 @@ static int run_pass(const struct sta_presets *presets, const struct sta_columns 
     int status = sta_classes_create(columns, bare, true, &classes, err);
     if (status != STA_OK)
         return status;
-    struct sta_class_counts counts = {.aggregation = NULL};
-    struct function_counts functions;
-    status = function_counts_init(&functions, columns, presets, budget, err);
-    if (status == STA_OK)
-        status = sta_class_counts_init(&counts, budget, err);
+    struct sta_class_counts counts;
+    status = sta_class_counts_init(&counts, budget, report != NULL, err);
     struct doubts doubts = {.columns = columns};
-    struct sta_accumulator accumulators[] = {
-        sta_class_counts_accumulator(&counts), {&functions, count_functions}, {&doubts, count_doubts}};
+    struct sta_accumulator accumulators[] = {sta_class_counts_accumulator(&counts), {&doubts, count_doubts}};
     struct sta_scan scan = {.columns = columns,
                             .classes = classes,
                             .from = INT64_MIN,
@@ -270,11 +179,10 @@ static int run_pass(const struct sta_presets *presets, const struct sta_columns 
     if (status == STA_OK)
         sum_fates(classes, &counts, ledger);
     if (status == STA_OK && report != NULL) {
-        status = report_functions(&functions, report, err);
+        status = report_functions(presets, &counts, budget, report, err);
         report->ambiguous_events = doubts.ambiguous_events;
         report->doubtful_sizes = doubts.doubtful_sizes;
     }
-    function_counts_fini(&functions);
     sta_class_counts_fini(&counts);
     sta_classes_destroy(classes);
     return status;
@@ -285,7 +193,7 @@ static int pass(const struct sta_presets *presets, struct sta_snapshot *snapshot
                 const struct sta_preset *filters, const struct sta_budget *budget,
                 struct sta_preset_ledger *ledger, struct sta_content_report *report, struct sta_error *err)
 {
-    struct sta_preset bare = {.name = (char *)"report"};
+    struct sta_preset bare = {.name = "report"};
     if (filters != NULL)
         bare = (struct sta_preset){.name = filters->name,
                                    .drop_files = filters->drop_files,

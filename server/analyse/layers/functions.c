@@ -55,17 +55,18 @@ int sta_functions_init(struct sta_functions *functions, const struct sta_yaml *y
     int status = sta_check_keys(yaml, yaml->root, "functions.yaml", keys, STA_COUNT_OF(keys), err);
     if (status != STA_OK)
         return status;
-    char **categories;
+    struct sta_arena memory = {0};
+    const char **categories;
     size_t count;
-    status = sta_check_texts(yaml, sta_yaml_find(yaml->root, "categories"), "categories", &categories, &count,
-                             err);
+    status = sta_check_texts(yaml, sta_yaml_find(yaml->root, "categories"), "categories", &memory,
+                             &categories, &count, err);
     for (size_t i = 0; i < count; i++) {
-        for (char *c = categories[i]; *c != '\0'; c++)
+        char *lower = sta_arena_copy(&memory, categories[i], strlen(categories[i]));
+        for (char *c = lower; *c != '\0'; c++)
             *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
-        sta_dictionary_intern(functions->categories, categories[i], strlen(categories[i]));
-        free(categories[i]);
+        sta_dictionary_intern(functions->categories, lower, strlen(lower));
     }
-    free(categories);
+    sta_arena_fini(&memory);
     return status == STA_OK ? add_classes(functions, yaml, sta_yaml_find(yaml->root, "classes"), err)
                             : status;
 }

@@ -1,6 +1,8 @@
 /* Colours that differ to any kind of colour vision (after Okabe and Ito, and Tol), dark enough to be
  * lightened with depth. */
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "analyse/layers/palette.h"
 #include "common/memory.h"
@@ -15,10 +17,12 @@ static unsigned lighten(unsigned channel, unsigned depth)
     return channel + (255 - channel) * depth / (DEEPEST + 2);
 }
 
-char *sta_palette_color(size_t index, unsigned depth)
+const char *sta_palette_color(size_t index, unsigned depth, struct sta_arena *memory)
 {
+    char color[sizeof "#rrggbb"];
     uint32_t hue = hues[index % STA_COUNT_OF(hues)];
     depth = STA_MIN(depth, (unsigned)DEEPEST);
-    return sta_sprintf("#%02x%02x%02x", lighten(hue >> 16 & 255, depth), lighten(hue >> 8 & 255, depth),
-                       lighten(hue & 255, depth));
+    snprintf(color, sizeof color, "#%02x%02x%02x", lighten(hue >> 16 & 255, depth) & 255,
+             lighten(hue >> 8 & 255, depth) & 255, lighten(hue & 255, depth) & 255);
+    return sta_arena_copy(memory, color, strlen(color));
 }

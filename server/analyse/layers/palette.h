@@ -2,10 +2,9 @@
 #ifndef STA_ANALYSE_LAYERS_PALETTE_H
 #define STA_ANALYSE_LAYERS_PALETTE_H
 
-#include <stddef.h>
+#include "common/memory.h"
 
-/** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth;
- * free() it. */
-char *sta_palette_color(size_t index, unsigned depth);
+/** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth. */
+const char *sta_palette_color(size_t index, unsigned depth, struct sta_arena *memory);
 
 #endif

@@ -37,14 +37,11 @@ int sta_preset_build_phases(struct sta_preset_builder *builder)
         status = sta_check_keys(owner->yaml, node, "phases", phase_names, STA_PHASES, builder->err);
     builder->varying_count = 0;
     for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
-        const char *text;
         const size_t phase = phase_of(node->keys[i]->text);
         sta_preset_at(builder, "/phases/%s", phase_names[phase]);
-        status = sta_preset_check_condition(builder, owner->yaml, node->items[i], phase_names[phase], &text);
-        if (status == STA_OK)
-            builder->preset->phases[phase] = sta_strdup(text);
-        else
-            status = sta_preset_note(builder, status);
+        status = sta_preset_check_condition(builder, owner->yaml, node->items[i], phase_names[phase],
+                                            &builder->preset->phases[phase]);
+        status = sta_preset_note(builder, status);
     }
     return status;
 }
@@ -94,13 +91,12 @@ static int build_sets(const struct part *part, const struct sta_yaml_node *node)
     int status = sta_check_kind(part->yaml, &node, "sets", STA_YAML_MAPPING, part->builder->err);
     if (status != STA_OK || node == NULL)
         return status;
-    chain->sets = sta_alloc_array(node->count, sizeof *chain->sets);
+    chain->sets = sta_preset_alloc(part->builder, node->count, sizeof *chain->sets);
     for (size_t i = 0; i < node->count && status == STA_OK; i++) {
         const char *text = NULL;
         status = check_set(part, node->keys[i], node->items[i], &text);
         if (status == STA_OK)
-            chain->sets[chain->set_count++] =
-                (struct sta_named_expression){sta_strdup(node->keys[i]->text), sta_strdup(text)};
+            chain->sets[chain->set_count++] = (struct sta_named_expression){node->keys[i]->text, text};
     }
     return status;
 }
@@ -108,20 +104,19 @@ static int build_sets(const struct part *part, const struct sta_yaml_node *node)
 /* What a cause is beside itself: words of a list. */
 static int build_kind(const struct part *part, const struct sta_yaml_node *node, struct sta_cause *cause)
 {
-    char **words = NULL;
-    size_t count = 0;
-    int status = sta_check_texts(part->yaml, node, "is", &words, &count, part->builder->err);
-    for (size_t i = 0; i < count; i++) {
+    const char **words;
+    size_t count;
+    int status = sta_check_texts(part->yaml, node, "is", &part->builder->preset->memory, &words, &count,
+                                 part->builder->err);
+    for (size_t i = 0; status == STA_OK && i < count; i++) {
         if (strcmp(words[i], "input") == 0)
             cause->input = true;
         else if (strcmp(words[i], "storage") == 0)
             cause->storage = true;
-        else if (status == STA_OK)
+        else
             status = sta_yaml_fail(part->yaml, node->items[i], part->builder->err,
                                    "a cause is input or storage or both, not \"%.80s\"", words[i]);
-        free(words[i]);
     }
-    free(words);
     return status;
 }
 
@@ -148,9 +143,9 @@ static int build_cause(const struct part *part, const struct sta_yaml_node *node
         status = sta_check_text(part->yaml, sta_yaml_find(node, "label"), "label", &label, builder->err);
     if (status != STA_OK)
         return status;
-    cause.name = sta_strdup(name->text);
-    cause.label = sta_strdup(label);
-    cause.condition = sta_strdup(text);
+    cause.name = name->text;
+    cause.label = label;
+    cause.condition = text;
     part->chain->causes[part->chain->cause_count++] = cause;
     return STA_OK;
 }
@@ -162,7 +157,7 @@ static int build_causes(const struct part *part, const struct sta_yaml_node *nod
         return sta_yaml_fail(part->yaml, node, part->builder->err, "a chain needs causes");
     if (status != STA_OK)
         return status;
-    part->chain->causes = sta_alloc_array(node->count, sizeof *part->chain->causes);
+    part->chain->causes = sta_preset_alloc(part->builder, node->count, sizeof *part->chain->causes);
     for (size_t i = 0; i < node->count && status == STA_OK; i++) {
         sta_preset_at(part->builder, "/attribution/%.60s/causes/%zu", part->chain->name, i);
         status = build_cause(part, node->items[i]);
@@ -193,12 +188,11 @@ static int check_target(const struct part *part, const struct sta_yaml_node *nod
 static int build_target(const struct part *part, const struct sta_yaml_node *chain)
 {
     const struct sta_yaml_node *target, *label = sta_yaml_find(chain, "label");
-    const char *text = part->chain->name;
+    const char *text;
     int status = STA_OK;
+    part->chain->label = part->chain->name;
     if (!sta_yaml_is_null(label))
-        status = sta_check_text(part->yaml, label, "label", &text, part->builder->err);
-    if (status == STA_OK)
-        part->chain->label = sta_strdup(text);
+        status = sta_check_text(part->yaml, label, "label", &part->chain->label, part->builder->err);
     if (status == STA_OK)
         status = sta_check_member(part->yaml, chain, "a chain", "target", &target, part->builder->err);
     if (status == STA_OK)
@@ -206,7 +200,7 @@ static int build_target(const struct part *part, const struct sta_yaml_node *cha
     if (status == STA_OK)
         status = check_target(part, target, text);
     if (status == STA_OK)
-        part->chain->target = sta_strdup(text);
+        part->chain->target = text;
     return status;
 }
 
@@ -217,7 +211,7 @@ static int build_chain(struct sta_preset_builder *builder, const struct sta_yaml
     struct sta_chain *chain = &builder->preset->chains[builder->preset->chain_count++];
     struct part part = {builder, yaml, chain};
     const char *text;
-    chain->name = sta_strdup(name->text); /* what is said of a mistake has it */
+    chain->name = name->text; /* what is said of a mistake has it */
     int status = sta_check_name(yaml, name, "the name of a chain", &text, builder->err);
     if (status == STA_OK && strcmp(text, "layers") == 0)
         status = sta_yaml_fail(yaml, name, builder->err, "layers is the chain of the preset's layers");
@@ -240,7 +234,7 @@ int sta_preset_build_chains(struct sta_preset_builder *builder)
     int status = sta_check_kind(owner->yaml, &node, "attribution", STA_YAML_MAPPING, builder->err);
     if (status != STA_OK || node == NULL)
         return status;
-    builder->preset->chains = sta_alloc_array(node->count, sizeof *builder->preset->chains);
+    builder->preset->chains = sta_preset_alloc(builder, node->count, sizeof *builder->preset->chains);
     builder->varying_count = 0;
     for (size_t i = 0; i < node->count && status == STA_OK; i++) {
         sta_preset_at(builder, "/attribution/%.60s", node->keys[i]->text);

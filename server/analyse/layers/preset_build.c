@@ -1,6 +1,7 @@
 /* A preset from its file: description, filters, refinement, detection.  Layers and expressions have files of
  * their own. */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,12 @@
 #include "analyse/layers/yaml_checks.h"
 #include "analyse/layers/presets.h"
 #include "common/memory.h"
+
+void *sta_preset_alloc(struct sta_preset_builder *builder, size_t count, size_t size)
+{
+    void *array = sta_arena_alloc(&builder->preset->memory, count * size, _Alignof(max_align_t));
+    return memset(array, 0, count * size);
+}
 
 /* The value of a key that must be a mapping of the allowed keys; *node is NULL when there is none. */
 static int mapping_value(struct sta_preset_builder *builder, const char *key, const char *const *allowed,
@@ -48,15 +55,16 @@ static int build_drop(struct sta_preset_builder *builder)
     int status = mapping_value(builder, "drop", keys, STA_COUNT_OF(keys), &node, &yaml);
     if (status != STA_OK || node == NULL)
         return status;
-    status = sta_check_texts(yaml, sta_yaml_find(node, "files"), "files", &preset->drop_files,
-                             &preset->drop_file_count, builder->err);
-    if (status == STA_OK)
-        status = sta_check_texts(yaml, sta_yaml_find(node, "functions"), "functions", &preset->drop_functions,
-                                 &preset->drop_function_count, builder->err);
+    const struct {
+        const char ***texts;
+        size_t *count;
+    } lists[] = {{&preset->drop_files, &preset->drop_file_count},
+                 {&preset->drop_functions, &preset->drop_function_count},
+                 {&preset->drop_patterns, &preset->drop_pattern_count}};
+    for (size_t i = 0; status == STA_OK && i < STA_COUNT_OF(lists); i++)
+        status = sta_check_texts(yaml, sta_yaml_find(node, keys[i]), keys[i], &preset->memory, lists[i].texts,
+                                 lists[i].count, builder->err);
     const struct sta_yaml_node *patterns = sta_yaml_find(node, "patterns");
-    if (status == STA_OK)
-        status = sta_check_texts(yaml, patterns, "patterns", &preset->drop_patterns,
-                                 &preset->drop_pattern_count, builder->err);
     for (size_t i = 0; status == STA_OK && i < preset->drop_pattern_count; i++)
         status = check_pattern(yaml, patterns->items[i], builder->err);
     return status;
@@ -77,8 +85,7 @@ static int build_refinement(struct sta_preset_builder *builder, const struct sta
     if (status != STA_OK)
         return status;
     struct sta_preset *preset = builder->preset;
-    preset->refinements[preset->refinement_count++] =
-        (struct sta_refinement){sta_strdup(texts[0]), sta_strdup(texts[1])};
+    preset->refinements[preset->refinement_count++] = (struct sta_refinement){texts[0], texts[1]};
     return STA_OK;
 }
 
@@ -91,7 +98,7 @@ static int build_refine(struct sta_preset_builder *builder)
     int status = mapping_value(builder, "refine", keys, STA_COUNT_OF(keys), &node, &yaml);
     if (status != STA_OK || node == NULL)
         return status;
-    status = sta_check_texts(yaml, sta_yaml_find(node, "categories"), "categories",
+    status = sta_check_texts(yaml, sta_yaml_find(node, "categories"), "categories", &preset->memory,
                              &preset->refine_categories, &preset->refine_category_count, builder->err);
     const struct sta_yaml_node *files = sta_yaml_find(node, "files");
     if (status == STA_OK)
@@ -101,32 +108,23 @@ static int build_refine(struct sta_preset_builder *builder)
     if (files->count > STA_REFINEMENT_LIMIT)
         return sta_yaml_fail(yaml, files, builder->err, "refine: files may hold at most %d rules, not %zu",
                              STA_REFINEMENT_LIMIT, files->count);
-    preset->refinements = sta_alloc_array(files->count, sizeof *preset->refinements);
+    preset->refinements = sta_preset_alloc(builder, files->count, sizeof *preset->refinements);
     for (size_t i = 0; i < files->count && status == STA_OK; i++)
         status = build_refinement(builder, yaml, files->items[i]);
     return status;
 }
 
-static bool has_layer(const struct sta_preset *preset, const char *name)
-{
-    for (size_t i = 0; i < preset->layer_count; i++) {
-        if (strcmp(preset->layers[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int layer_name(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                      const struct sta_yaml_node *node, const char *key, char **name)
+                      const struct sta_yaml_node *node, const char *key, const char **name)
 {
     const char *text;
     int status = sta_check_text(yaml, node, key, &text, builder->err);
     if (status != STA_OK)
         return status;
-    if (!has_layer(builder->preset, text))
+    if (sta_preset_layer(builder->preset, text) == NULL)
         return sta_yaml_fail(yaml, node, builder->err, "%s names \"%.80s\", but %s has no such layer", key,
                              text, builder->file->name);
-    *name = sta_strdup(text);
+    *name = text;
     return STA_OK;
 }
 
@@ -159,9 +157,9 @@ static int build_head(struct sta_preset_builder *builder)
     const char *text = "";
     int status =
         description != NULL ? sta_check_text(yaml, description, "description", &text, builder->err) : STA_OK;
-    builder->preset->name = sta_strdup(builder->file->name);
-    builder->preset->description = sta_strdup(text);
-    builder->preset->text = sta_strdup(builder->file->text);
+    builder->preset->name = builder->file->name;
+    builder->preset->description = text;
+    builder->preset->text = builder->file->text;
     builder->preset->own = builder->file->own;
     const struct sta_preset_file *owner;
     const struct sta_yaml_node *categories =

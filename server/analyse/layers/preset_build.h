@@ -33,6 +33,8 @@ struct sta_preset_builder {
     struct sta_error *err;
 };
 
+/** Memory that lives as long as the preset, zero. */
+void *sta_preset_alloc(struct sta_preset_builder *builder, size_t count, size_t size);
 /** Says what is being built. */
 void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...) STA_PRINTF(2, 3);
 /** What is wrong with a part, when all mistakes are wanted, is noted, and building goes on: STA_OK.  Else

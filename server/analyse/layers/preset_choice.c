@@ -54,7 +54,7 @@ static int count_layer(const struct sta_columns *columns, struct sta_classes *cl
 {
     struct sta_class_counts counts;
     *events = 0;
-    int status = sta_class_counts_init(&counts, budget, err);
+    int status = sta_class_counts_init(&counts, budget, false, err);
     struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
     struct sta_scan scan = {.columns = columns,
                             .classes = classes,

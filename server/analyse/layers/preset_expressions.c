@@ -139,7 +139,7 @@ static int build_named(struct sta_preset_builder *builder, const char *key, expr
     int status = sta_check_kind(owner->yaml, &node, key, STA_YAML_MAPPING, builder->err);
     if (status != STA_OK || node == NULL)
         return status;
-    *items = sta_alloc_array(node->count, sizeof **items);
+    *items = sta_preset_alloc(builder, node->count, sizeof **items);
     for (size_t i = 0; i < node->count; i++) {
         const char *name, *text;
         sta_preset_at(builder, "/%s/%.80s", key, node->keys[i]->text);
@@ -149,7 +149,7 @@ static int build_named(struct sta_preset_builder *builder, const char *key, expr
         if (status == STA_OK)
             status = check(builder, owner->yaml, node->items[i]);
         if (status == STA_OK)
-            (*items)[(*count)++] = (struct sta_named_expression){sta_strdup(name), sta_strdup(text)};
+            (*items)[(*count)++] = (struct sta_named_expression){name, text};
         else if (sta_preset_note(builder, status) != STA_OK)
             return status;
     }

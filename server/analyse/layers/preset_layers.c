@@ -70,7 +70,7 @@ static int add_metrics(struct sta_preset_builder *builder, struct sta_layer *lay
         return sta_yaml_fail(yaml, set, builder->err,
                              "a set of metrics must be a mapping of names to conditions, not %s",
                              sta_yaml_describe(set));
-    layer->metrics = sta_alloc_array(set->count, sizeof *layer->metrics);
+    layer->metrics = sta_preset_alloc(builder, set->count, sizeof *layer->metrics);
     for (size_t i = 0; i < set->count; i++) {
         const char *name, *condition;
         int status = sta_check_name(yaml, set->keys[i], "metric", &name, builder->err);
@@ -78,8 +78,7 @@ static int add_metrics(struct sta_preset_builder *builder, struct sta_layer *lay
             status =
                 sta_preset_check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
         if (status == STA_OK)
-            layer->metrics[layer->metric_count++] =
-                (struct sta_derived_metric){sta_strdup(name), sta_strdup(condition)};
+            layer->metrics[layer->metric_count++] = (struct sta_derived_metric){name, condition};
         else if (sta_preset_note(builder, status) != STA_OK)
             return status;
     }
@@ -115,7 +114,6 @@ static int check_metric_sets(struct sta_preset_builder *builder)
         struct sta_layer scratch = {0};
         sta_preset_at(builder, "/metric_sets/%s", sets->keys[i]->text);
         status = add_metrics(builder, &scratch, yaml, sets->items[i]);
-        sta_layer_fini(&scratch);
     }
     builder->varying_count = 0;
     return status;
@@ -130,16 +128,10 @@ static bool is_color(const char *text)
 
 /* A text under @key of a layer, or NULL where it is not given. */
 static int optional_text(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                         const struct sta_yaml_node *node, const char *key, char **out)
+                         const struct sta_yaml_node *node, const char *key, const char **out)
 {
     const struct sta_yaml_node *value = sta_yaml_find(node, key);
-    const char *text;
-    if (sta_yaml_is_null(value))
-        return STA_OK;
-    int status = sta_check_text(yaml, value, key, &text, builder->err);
-    if (status == STA_OK)
-        *out = sta_strdup(text);
-    return status;
+    return sta_yaml_is_null(value) ? STA_OK : sta_check_text(yaml, value, key, out, builder->err);
 }
 
 static int build_name(struct sta_preset_builder *builder, struct sta_layer *layer,
@@ -152,7 +144,7 @@ static int build_name(struct sta_preset_builder *builder, struct sta_layer *laye
         status = sta_check_name(yaml, name, "name", &text, builder->err);
     if (status != STA_OK)
         return status;
-    layer->name = sta_strdup(text);
+    layer->name = text;
     for (const struct sta_layer *other = builder->preset->layers; other < layer; other++) {
         if (strcmp(other->name, text) == 0)
             return sta_yaml_fail(yaml, name, builder->err, "there is a layer \"%s\" already", text);
@@ -169,9 +161,10 @@ static int build_looks(struct sta_preset_builder *builder, struct sta_layer *lay
     if (status != STA_OK)
         return status;
     if (layer->label == NULL)
-        layer->label = sta_strdup(layer->name);
+        layer->label = layer->name;
     if (layer->color == NULL)
-        layer->color = sta_palette_color((size_t)(layer - builder->preset->layers), 0);
+        layer->color =
+            sta_palette_color((size_t)(layer - builder->preset->layers), 0, &builder->preset->memory);
     if (!is_color(layer->color))
         return sta_yaml_fail(yaml, sta_yaml_find(node, "color"), builder->err,
                              "color must be \"#rrggbb\" in quotes, not \"%.80s\"", layer->color);
@@ -181,13 +174,9 @@ static int build_looks(struct sta_preset_builder *builder, struct sta_layer *lay
 static int build_condition(struct sta_preset_builder *builder, struct sta_layer *layer,
                            const struct sta_yaml *yaml, const struct sta_yaml_node *node)
 {
-    const char *text;
-    if (sta_yaml_is_null(node))
-        return STA_OK;
-    int status = sta_preset_check_condition(builder, yaml, node, "condition", &text);
-    if (status == STA_OK)
-        layer->condition = sta_strdup(text);
-    return status;
+    return sta_yaml_is_null(node)
+               ? STA_OK
+               : sta_preset_check_condition(builder, yaml, node, "condition", &layer->condition);
 }
 
 /* The layer of a number; what is wrong with its condition does not keep its metrics from being looked at. */
@@ -281,11 +270,11 @@ int sta_preset_build_layers(struct sta_preset_builder *builder)
         return sta_yaml_fail(owner->yaml, layers, builder->err, "a preset may have %d layers, not %zu",
                              STA_LAYER_LIMIT, count);
     sta_preset_at(builder, "/layers");
-    preset->layers = sta_alloc_array(count, sizeof *preset->layers);
+    preset->layers = sta_preset_alloc(builder, count, sizeof *preset->layers);
     for (size_t i = 0; i < count && status == STA_OK; i++) {
         status = sta_preset_note(builder, build_layer(builder, owner->yaml, layers->items[i], i));
         if (status == STA_OK && preset->layers[i].name == NULL) /* what is checked next goes by names */
-            preset->layers[i].name = sta_strdup("");
+            preset->layers[i].name = "";
     }
     if (status == STA_OK && count > 0)
         status = check_parents(builder, owner->yaml, layers);

@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include "analyse/layers/preset_build.h"
-#include "analyse/layers/preset_files.h"
 #include "analyse/layers/presets.h"
 #include "common/files.h"
 #include "common/memory.h"
@@ -38,9 +37,9 @@ static void keep_sorted(struct sta_presets *presets, struct ranked *ranked, size
     presets->count = count;
 }
 
-static int build_all(struct sta_presets *presets, const struct sta_preset_files *files,
-                     struct sta_preset_mistakes *mistakes, struct sta_error *err)
+static int build_all(struct sta_presets *presets, struct sta_preset_mistakes *mistakes, struct sta_error *err)
 {
+    const struct sta_preset_files *files = &presets->files;
     struct ranked *ranked = sta_alloc_array(files->count, sizeof *ranked);
     size_t count = 0;
     int status = STA_OK;
@@ -93,13 +92,11 @@ static int load_presets(struct sta_presets *presets, const char *const *folders,
                         const struct sta_preset_change *change, struct sta_preset_mistakes *mistakes,
                         struct sta_error *err)
 {
-    struct sta_preset_files files;
-    int status = sta_preset_files_read(&files, folders, folder_count, change, err);
+    int status = sta_preset_files_read(&presets->files, folders, folder_count, change, err);
     if (status == STA_OK)
-        status = build_all(presets, &files, mistakes, err);
+        status = build_all(presets, mistakes, err);
     else
-        note_reading(change, &files, mistakes, err);
-    sta_preset_files_fini(&files);
+        note_reading(change, &presets->files, mistakes, err);
     for (size_t i = 0; i < presets->count && status == STA_OK; i++) {
         if (presets->items[i]->layers_from_categories)
             return STA_OK;
@@ -139,50 +136,6 @@ int sta_presets_try(const char *functions_file, const char *const *folders, size
 
 /* ---- lifetime */
 
-static void free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
-}
-
-static void free_named(struct sta_named_expression *items, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(items[i].name);
-        free(items[i].expression);
-    }
-    free(items);
-}
-
-static void free_chain(struct sta_chain *chain)
-{
-    for (size_t i = 0; i < chain->cause_count; i++) {
-        free(chain->causes[i].name);
-        free(chain->causes[i].label);
-        free(chain->causes[i].condition);
-    }
-    free(chain->causes);
-    free_named(chain->sets, chain->set_count);
-    free(chain->name);
-    free(chain->label);
-    free(chain->target);
-}
-
-void sta_layer_fini(struct sta_layer *layer)
-{
-    for (size_t i = 0; i < layer->metric_count; i++) {
-        free(layer->metrics[i].name);
-        free(layer->metrics[i].condition);
-    }
-    free(layer->metrics);
-    free(layer->name);
-    free(layer->label);
-    free(layer->color);
-    free(layer->parent);
-    free(layer->condition);
-}
-
 const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name)
 {
     for (size_t l = 0; name != NULL && l < preset->layer_count; l++)
@@ -195,30 +148,7 @@ void sta_preset_destroy(struct sta_preset *preset)
 {
     if (preset == NULL)
         return;
-    for (size_t i = 0; i < preset->layer_count; i++)
-        sta_layer_fini(&preset->layers[i]);
-    free(preset->layers);
-    free_texts(preset->drop_files, preset->drop_file_count);
-    free_texts(preset->drop_functions, preset->drop_function_count);
-    free_texts(preset->drop_patterns, preset->drop_pattern_count);
-    free_texts(preset->refine_categories, preset->refine_category_count);
-    for (size_t i = 0; i < preset->refinement_count; i++) {
-        free(preset->refinements[i].contains);
-        free(preset->refinements[i].append);
-    }
-    free(preset->refinements);
-    free_named(preset->views, preset->view_count);
-    free_named(preset->additional, preset->additional_count);
-    for (size_t i = 0; i < STA_PHASES; i++)
-        free(preset->phases[i]);
-    for (size_t i = 0; i < preset->chain_count; i++)
-        free_chain(&preset->chains[i]);
-    free(preset->chains);
-    free(preset->overlap_with);
-    free(preset->detect_layer);
-    free(preset->text);
-    free(preset->description);
-    free(preset->name);
+    sta_arena_fini(&preset->memory);
     free(preset);
 }
 
@@ -235,6 +165,7 @@ void sta_presets_release(struct sta_presets *presets)
     for (size_t i = 0; i < presets->count; i++)
         sta_preset_destroy(presets->items[i]);
     free(presets->items);
+    sta_preset_files_fini(&presets->files);
     sta_functions_fini(&presets->functions);
     if (presets->rules != NULL)
         presets->destroy_rules(presets->rules);

@@ -5,23 +5,23 @@
 #include <stdatomic.h>
 
 #include "analyse/analyse.h"
+#include "analyse/layers/preset_files.h"
 #include "analyse/layers/functions.h"
 
 struct sta_presets {
     atomic_uint references;
     struct sta_functions functions;
-    struct sta_preset **items; /* those with a detect_layer by their rank, then by name */
+    struct sta_preset_files files; /* texts of the presets are theirs */
+    struct sta_preset **items;     /* those with a detect_layer by their rank, then by name */
     size_t count;
     uint64_t fingerprint;
     void *rules; /* those of findings, which read them; NULL: none */
     void (*destroy_rules)(void *rules);
 };
 
-/** Frees a preset that was made piece by piece; NULL allowed. */
+/** Also of one that was made in part; NULL allowed. */
 void sta_preset_destroy(struct sta_preset *preset);
 /** The layer named so; NULL: there is none, or @name is NULL. */
 const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name);
-/** Frees what a layer holds, not the layer. */
-void sta_layer_fini(struct sta_layer *layer);
 
 #endif

@@ -85,22 +85,16 @@ int sta_check_kind(const struct sta_yaml *yaml, const struct sta_yaml_node **nod
 }
 
 int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
-                    char ***texts, size_t *count, struct sta_error *err)
+                    struct sta_arena *memory, const char ***texts, size_t *count, struct sta_error *err)
 {
-    *texts = NULL;
     *count = 0;
     int status = sta_check_kind(yaml, &node, key, STA_YAML_SEQUENCE, err);
     if (status != STA_OK || node == NULL)
         return status;
-    *texts = sta_alloc_array(node->count, sizeof **texts);
-    for (size_t i = 0; i < node->count; i++) {
-        const char *text = NULL;
-        status = sta_check_text(yaml, node->items[i], key, &text, err);
-        if (status != STA_OK)
-            return status;
-        (*texts)[(*count)++] = sta_strdup(text);
-    }
-    return STA_OK;
+    *texts = sta_arena_alloc(memory, node->count * sizeof **texts, _Alignof(char *));
+    for (; *count < node->count && status == STA_OK; *count += status == STA_OK)
+        status = sta_check_text(yaml, node->items[*count], key, &(*texts)[*count], err);
+    return status;
 }
 
 int sta_check_bool(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,

@@ -19,10 +19,11 @@ STA_MUSTCHECK int sta_check_name(const struct sta_yaml *yaml, const struct sta_y
 STA_MUSTCHECK int sta_check_member(const struct sta_yaml *yaml, const struct sta_yaml_node *mapping,
                                    const char *what, const char *key, const struct sta_yaml_node **value,
                                    struct sta_error *err);
-/** A list of texts that are not empty; nothing is an empty list.  Copies; *texts and each are the caller's to
- * free, also after a failure. */
+/** A list of texts that are not empty, borrowed from the tree; nothing is an empty list.  @memory: for the
+ * list. */
 STA_MUSTCHECK int sta_check_texts(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
-                                  const char *key, char ***texts, size_t *count, struct sta_error *err);
+                                  const char *key, struct sta_arena *memory, const char ***texts,
+                                  size_t *count, struct sta_error *err);
 STA_MUSTCHECK int sta_check_bool(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
                                  const char *key, bool *value, struct sta_error *err);
 /** @node must be of @kind, or nothing, for which *node becomes NULL. */

@@ -7,7 +7,7 @@
 #include "serve/api/preset_json.h"
 #include "serve/api/routes.h"
 
-static void put_texts(struct sta_buffer *out, const char *name, char *const *texts, size_t count)
+static void put_texts(struct sta_buffer *out, const char *name, const char *const *texts, size_t count)
 {
     sta_put_member(out, name);
     sta_put_char(out, '[');

@@ -323,8 +323,7 @@ Test(presets, extending_in_a_circle_ends)
 
 Test(presets, deeper_layers_are_lighter)
 {
-    char *outer = sta_palette_color(0, 0), *inner = sta_palette_color(0, 2);
-    cr_expect_lt(strcmp(outer, inner), 0);
-    free(outer);
-    free(inner);
+    struct sta_arena memory = {0};
+    cr_expect_lt(strcmp(sta_palette_color(0, 0, &memory), sta_palette_color(0, 2, &memory)), 0);
+    sta_arena_fini(&memory);
 }
