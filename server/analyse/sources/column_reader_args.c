@@ -10,17 +10,10 @@
 
 static const struct sta_column_values absent = {.kind = STA_KIND_ABSENT};
 
-/* ---- one value of a row group's column, whatever its kind */
-
-struct value {
-    enum sta_value_kind kind; /* STA_VALUE_KINDS: missing */
-    union sta_value value;
-};
-
-static struct value value_at(const struct sta_column_values *values, uint32_t row)
+struct sta_single_value sta_column_value_at(const struct sta_column_values *values, uint32_t row)
 {
-    static const struct value missing = {.kind = STA_VALUE_KINDS};
-    struct value out = {.kind = STA_VALUE_KINDS};
+    static const struct sta_single_value missing = {.kind = STA_VALUE_KINDS};
+    struct sta_single_value out = {.kind = STA_VALUE_KINDS};
     if (values->kind == STA_KIND_ABSENT ||
         (values->kind != STA_KIND_CODE && values->any_missing && values->missing[row]))
         return missing;
@@ -31,11 +24,11 @@ static struct value value_at(const struct sta_column_values *values, uint32_t ro
         out.value.integer = values->integers[row];
         return out;
     case STA_KIND_FLOAT:
-        return (struct value){.kind = STA_VALUE_FLOAT, .value.number = values->numbers[row]};
+        return (struct sta_single_value){.kind = STA_VALUE_FLOAT, .value.number = values->numbers[row]};
     case STA_KIND_CODE:
         if (values->codes[row] == STA_NO_CODE)
             return missing;
-        return (struct value){.kind = STA_VALUE_TEXT, .value.code = values->codes[row]};
+        return (struct sta_single_value){.kind = STA_VALUE_TEXT, .value.code = values->codes[row]};
     default: /* MIXED */
         out.kind = (enum sta_value_kind)values->kinds[row];
         memcpy(&out.value, &values->integers[row], sizeof out.value);
@@ -46,7 +39,7 @@ static struct value value_at(const struct sta_column_values *values, uint32_t ro
 /* ---- args.<key> */
 
 /* Any value as text; numbers and conditions as JSON has them. */
-static uint32_t text_of(struct sta_args_source *source, struct value v)
+static uint32_t text_of(struct sta_args_source *source, struct sta_single_value v)
 {
     char text[STA_DOUBLE_TEXT];
     if (v.kind == STA_VALUE_TEXT)
@@ -74,7 +67,7 @@ static void convert_text(struct sta_column_reader *reader, struct sta_args_sourc
         memcpy(out, values->codes, rows * sizeof *out);
     else
         for (uint32_t row = 0; row < rows; row++)
-            out[row] = text_of(source, value_at(values, row));
+            out[row] = text_of(source, sta_column_value_at(values, row));
     slot->vector.codes = out;
 }
 
@@ -89,7 +82,7 @@ static void convert_number(const struct sta_column_reader *reader, const struct 
     double *numbers = (double *)integers;
     uint8_t *bools = (uint8_t *)integers;
     for (uint32_t row = 0; row < rows; row++) {
-        struct value v = value_at(values, row);
+        struct sta_single_value v = sta_column_value_at(values, row);
         if (source->type == STA_TYPE_INT && v.kind == STA_VALUE_INT)
             integers[row] = v.value.integer;
         else if (source->type == STA_TYPE_FLOAT && (v.kind == STA_VALUE_INT || v.kind == STA_VALUE_FLOAT))
@@ -208,7 +201,7 @@ int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_sou
 
 /* ---- positive integers */
 
-static int64_t positive_of(const struct sta_positive_source *source, struct value v)
+static int64_t positive_of(const struct sta_positive_source *source, struct sta_single_value v)
 {
     switch (v.kind) {
     case STA_VALUE_INT:
@@ -244,7 +237,7 @@ static int integers_of(struct sta_column_reader *reader, enum sta_positive which
     if (*buffer == NULL)
         *buffer = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof **buffer);
     for (uint32_t row = 0; row < reader->rows; row++)
-        (*buffer)[row] = positive_of(source, value_at(values, row));
+        (*buffer)[row] = positive_of(source, sta_column_value_at(values, row));
     *integers = *buffer;
     return STA_OK;
 }

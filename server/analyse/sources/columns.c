@@ -28,13 +28,16 @@ static bool classify_functions(struct sta_columns *columns)
     columns->lacks_classes[0] = 1;
     for (uint32_t code = 0; code < columns->name_count; code++) {
         struct sta_text name = sta_dictionary_text(names, code);
-        uint8_t class = (uint8_t)sta_presets_io_cat(columns->presets, name.bytes, name.length);
+        uint8_t class = columns->presets != NULL
+                            ? (uint8_t)sta_presets_io_cat(columns->presets, name.bytes, name.length)
+                            : STA_IO_OTHER;
         columns->class_of_name[code + 1] = class;
         columns->is_transfer[code + 1] = class == STA_IO_READ || class == STA_IO_WRITE;
     }
     for (uint32_t code = 0; code < columns->cat_count; code++) {
         struct sta_text cat = sta_dictionary_text(cats, code);
-        columns->has_classes[code + 1] = sta_presets_is_io_category(columns->presets, cat.bytes, cat.length);
+        columns->has_classes[code + 1] =
+            columns->presets != NULL && sta_presets_is_io_category(columns->presets, cat.bytes, cat.length);
         columns->lacks_classes[code + 1] = !columns->has_classes[code + 1];
     }
     return true;

@@ -56,7 +56,7 @@ struct sta_columns;       /* immutable but for memories that any thread may fill
 struct sta_column_reader; /* of one thread */
 
 struct sta_columns_options {
-    const struct sta_presets *presets; /* function classes; borrowed while the columns live */
+    const struct sta_presets *presets; /* function classes; borrowed while the columns live.  NULL: none */
     const struct sta_preset *preset; /* cat is refined by its rules; NULL: cat as traced; borrowed likewise */
     const char *trace;               /* value of the column `trace`; NULL: missing */
     bool nanoseconds; /* of times, also where the trace itself has none: another in the same query does */
@@ -99,6 +99,13 @@ void sta_column_reader_seek(struct sta_column_reader *reader, const struct sta_r
 /** Stays there, but with these rows alone: vectors and values have one for each of them, in their order, and
  * those handed out before are void.  @rows: numbers in the row group; lives until the next seek. */
 void sta_column_reader_narrow(struct sta_column_reader *reader, const uint32_t *rows, uint32_t count);
+/* One value of a column of the store, whatever its kind. */
+struct sta_single_value {
+    enum sta_value_kind kind; /* STA_VALUE_KINDS: missing */
+    union sta_value value;
+};
+struct sta_single_value sta_column_value_at(const struct sta_column_values *values, uint32_t row);
+
 /** How many values columns have now. */
 uint32_t sta_column_reader_rows(const struct sta_column_reader *reader);
 const struct sta_row_group *

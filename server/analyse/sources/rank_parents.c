@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exec/tasks.h"
+#include "analyse/sources/scan.h"
 #include "common/account.h"
 #include "common/memory.h"
 #include "common/number.h"
@@ -27,26 +27,18 @@ struct claim {
 
 enum claim_kind { CLAIM_STATED, CLAIM_FORKED, CLAIM_KINDS };
 
-/* Buffers of one worker for a row group's columns, and the first claims it has seen. */
-struct reader {
-    int64_t *ts, *values;
-    uint8_t *missing, *kinds;
-    uint32_t *texts, *name, *cat, *thread;
-    uint32_t *forks;                   /* rows */
-    struct claim *claims[CLAIM_KINDS]; /* by process */
-};
-
 struct search {
     const struct sta_snapshot *snapshot;
     const struct sta_entities *entities;
     const struct sta_tables *tables;
+    struct sta_columns *columns;
     uint32_t ppid_key, ret_key; /* STA_NO_CODE: no event has it */
     uint32_t fork_names[3];
     uint32_t posix_cat;
     uint32_t *first_of_host; /* by host code, one more for a missing host: processes of the host .. */
     uint32_t *end_of_host;   /* .. that have a pid */
-    struct reader *readers;
-    uint32_t *row_groups; /* the ones to read now */
+    unsigned workers;
+    struct claim *claims; /* the first that were seen, by worker, kind and process */
     struct sta_account *account;
 };
 
@@ -176,28 +168,16 @@ static bool integer_of_number(double number, int64_t *value)
 static bool integer_at(const struct search *search, const struct sta_column_values *values, uint32_t key,
                        uint32_t row, int64_t *value)
 {
-    static const enum sta_value_kind kind_of_column[] = {[STA_KIND_INT] = STA_VALUE_INT,
-                                                         [STA_KIND_FLOAT] = STA_VALUE_FLOAT,
-                                                         [STA_KIND_BOOL] = STA_VALUE_BOOL,
-                                                         [STA_KIND_CODE] = STA_VALUE_TEXT};
-    union sta_value bits = {0};
-    enum sta_value_kind kind =
-        values->kind == STA_KIND_MIXED ? values->kinds[row] : kind_of_column[values->kind];
-    if (values->kind == STA_KIND_CODE)
-        bits.code = values->codes[row];
-    else if (values->any_missing && values->missing[row])
-        return false;
-    else
-        memcpy(&bits, &values->integers[row], sizeof bits);
-    switch (kind) {
+    const struct sta_single_value found = sta_column_value_at(values, row);
+    switch (found.kind) {
     case STA_VALUE_INT:
-        *value = bits.integer;
+        *value = found.value.integer;
         return true;
     case STA_VALUE_FLOAT:
-        return integer_of_number(bits.number, value);
+        return integer_of_number(found.value.number, value);
     case STA_VALUE_TEXT:
-        return bits.code != STA_NO_CODE &&
-               integer_of_text(sta_dictionary_text(sta_tables_values(search->tables, key), bits.code), value);
+        return integer_of_text(sta_dictionary_text(sta_tables_values(search->tables, key), found.value.code),
+                               value);
     default:
         return false;
     }
@@ -205,38 +185,26 @@ static bool integer_at(const struct search *search, const struct sta_column_valu
 
 /* ---- reading a row group */
 
-static struct sta_column_values buffers_of(struct reader *reader, uint32_t *codes)
+static struct claim *claim_of(const struct search *search, unsigned worker, enum claim_kind kind,
+                              uint32_t process)
 {
-    return (struct sta_column_values){.integers = reader->values,
-                                      .numbers = (double *)reader->values,
-                                      .codes = codes,
-                                      .kinds = reader->kinds,
-                                      .missing = reader->missing};
+    return &search->claims[((size_t)worker * CLAIM_KINDS + kind) * search->entities->process_count + process];
 }
 
-static int read_codes(const struct search *search, const struct sta_row_group *row_group, uint32_t column,
-                      uint32_t *codes, struct reader *reader, struct sta_error *err)
-{
-    struct sta_column_values values = buffers_of(reader, codes);
-    int rc = sta_row_group_read(search->snapshot, row_group, column, &values, err);
-    if (rc == 0 && values.kind == STA_KIND_ABSENT)
-        memset(codes, 0xff, row_group->rows * sizeof *codes);
-    return rc;
-}
-
-static int read_common(const struct search *search, const struct sta_row_group *row_group,
-                       struct reader *reader, struct sta_error *err)
-{
-    struct sta_column_values ts = buffers_of(reader, NULL);
-    ts.integers = reader->ts;
-    int rc = sta_row_group_read(search->snapshot, row_group, STA_COLUMN_TS, &ts, err);
-    return rc == 0 ? read_codes(search, row_group, STA_COLUMN_THREAD, reader->thread, reader, err) : rc;
-}
-
-static uint32_t process_at(const struct search *search, const struct reader *reader, uint32_t row)
+/* Who says something in a row, and when. */
+static int read_speaker(const struct search *search, const struct sta_scan_rows *rows, uint32_t row,
+                        uint32_t *process, int64_t *ts, struct sta_error *err)
 {
     const struct sta_entities *entities = search->entities;
-    return entities->threads[entities->thread_of_code[reader->thread[row]]].process;
+    const struct sta_column_values *times, *threads;
+    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_TS, &times, err);
+    if (rc == 0)
+        rc = sta_column_reader_physical(rows->reader, STA_COLUMN_THREAD, &threads, err);
+    if (rc != 0)
+        return rc;
+    *process = entities->threads[entities->thread_of_code[threads->codes[row]]].process;
+    *ts = times->integers[row];
+    return STA_OK;
 }
 
 /* The first row from @row on that may have a value. */
@@ -248,85 +216,74 @@ static uint32_t next_value(const struct sta_column_values *values, uint32_t row,
     return there != NULL ? (uint32_t)(there - values->missing) : rows;
 }
 
-static int read_stated(const struct search *search, const struct sta_row_group *row_group,
-                       struct reader *reader, struct sta_error *err)
+static int read_stated(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
 {
-    struct sta_column_values values = buffers_of(reader, reader->texts);
-    int rc =
-        sta_row_group_read(search->snapshot, row_group, STA_COLUMN_ARGS + search->ppid_key, &values, err);
-    bool is_known = false; /* who spoke */
-    if (rc != 0 || values.kind == STA_KIND_ABSENT)
+    const struct search *search = self;
+    const struct sta_column_values *values;
+    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_ARGS + search->ppid_key, &values, err);
+    if (rc != 0 || values->kind == STA_KIND_ABSENT)
         return rc;
-    for (uint32_t row = next_value(&values, 0, row_group->rows); rc == 0 && row < row_group->rows;
-         row = next_value(&values, row + 1, row_group->rows)) {
+    for (uint32_t row = next_value(values, 0, rows->count); rc == 0 && row < rows->count;
+         row = next_value(values, row + 1, rows->count)) {
+        struct claim claim = {.row_group = rows->row_group, .row = row};
+        uint32_t process;
         int64_t pid;
-        if (!integer_at(search, &values, search->ppid_key, row, &pid))
+        if (!integer_at(search, values, search->ppid_key, row, &pid))
             continue;
-        if (!is_known)
-            rc = read_common(search, row_group, reader, err);
+        rc = read_speaker(search, rows, row, &process, &claim.ts, err);
         if (rc != 0)
             return rc;
-        is_known = true;
-        uint32_t process = process_at(search, reader, row);
-        const struct claim claim = {row_group, row,
-                                    find_process(search, search->entities->processes[process].host, pid),
-                                    reader->ts[row]};
-        rc = offer(search, &reader->claims[CLAIM_STATED][process], &claim, err);
+        claim.parent = find_process(search, search->entities->processes[process].host, pid);
+        rc = offer(search, claim_of(search, worker, CLAIM_STATED, process), &claim, err);
     }
     return rc;
 }
 
-static bool is_fork(const struct search *search, const struct reader *reader, uint32_t row)
+static bool is_fork(const struct search *search, uint32_t name)
 {
-    const uint32_t name = reader->name[row], *forks = search->fork_names;
-    return (name == forks[0] || name == forks[1] || name == forks[2]) && name != STA_NO_CODE &&
-           reader->cat[row] == search->posix_cat;
+    const uint32_t *forks = search->fork_names;
+    return (name == forks[0] || name == forks[1] || name == forks[2]) && name != STA_NO_CODE;
 }
 
-/* Rows of forks.  Return: how many. */
-static uint32_t find_forks(const struct search *search, const struct sta_row_group *row_group,
-                           const struct reader *reader, uint32_t *rows)
+/* A fork of a row, if it returned a process. */
+static int read_fork(const struct search *search, unsigned worker, const struct sta_scan_rows *rows,
+                     uint32_t row, struct sta_error *err)
 {
-    uint32_t count = 0;
-    for (uint32_t row = 0; row < row_group->rows; row++)
-        if (is_fork(search, reader, row))
-            rows[count++] = row;
-    return count;
-}
-
-static int read_forks(const struct search *search, const struct sta_row_group *row_group,
-                      struct reader *reader, struct sta_error *err)
-{
-    struct sta_column_values values = buffers_of(reader, reader->texts);
-    int rc = read_codes(search, row_group, STA_COLUMN_NAME, reader->name, reader, err);
-    if (rc == 0)
-        rc = read_codes(search, row_group, STA_COLUMN_CAT, reader->cat, reader, err);
-    const uint32_t count = rc == 0 ? find_forks(search, row_group, reader, reader->forks) : 0;
-    if (count == 0)
+    struct claim claim = {.row_group = rows->row_group, .row = row};
+    const struct sta_column_values *values;
+    int64_t pid;
+    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_ARGS + search->ret_key, &values, err);
+    if (rc != 0 || !integer_at(search, values, search->ret_key, row, &pid) || pid <= 0)
         return rc;
-    rc = read_common(search, row_group, reader, err);
+    rc = read_speaker(search, rows, row, &claim.parent, &claim.ts, err);
+    if (rc != 0)
+        return rc;
+    uint32_t child = find_process(search, search->entities->processes[claim.parent].host, pid);
+    return child != STA_NO_PARENT ? offer(search, claim_of(search, worker, CLAIM_FORKED, child), &claim, err)
+                                  : STA_OK;
+}
+
+static int read_forks(void *self, unsigned worker, const struct sta_scan_rows *rows, struct sta_error *err)
+{
+    const struct search *search = self;
+    const struct sta_column_values *names, *cats = NULL;
+    int rc = sta_column_reader_physical(rows->reader, STA_COLUMN_NAME, &names, err);
     if (rc == 0)
-        rc = sta_row_group_read(search->snapshot, row_group, STA_COLUMN_ARGS + search->ret_key, &values, err);
-    for (uint32_t i = 0; rc == 0 && values.kind != STA_KIND_ABSENT && i < count; i++) {
-        const uint32_t row = reader->forks[i];
-        int64_t pid;
-        if (!integer_at(search, &values, search->ret_key, row, &pid) || pid <= 0)
-            continue;
-        const struct claim claim = {row_group, row, process_at(search, reader, row), reader->ts[row]};
-        uint32_t child = find_process(search, search->entities->processes[claim.parent].host, pid);
-        if (child != STA_NO_PARENT)
-            rc = offer(search, &reader->claims[CLAIM_FORKED][child], &claim, err);
-    }
+        rc = sta_column_reader_physical(rows->reader, STA_COLUMN_CAT, &cats, err);
+    for (uint32_t row = 0; rc == 0 && row < rows->count; row++)
+        if (is_fork(search, names->codes[row]) && cats->codes[row] == search->posix_cat)
+            rc = read_fork(search, worker, rows, row, err);
     return rc;
 }
 
-static bool may_state(const struct search *search, const struct sta_row_group *row_group)
+static bool states_nothing(void *context, const struct sta_row_group *row_group)
 {
+    const struct search *search = context;
     struct sta_column_stats stats;
     if (search->ppid_key == STA_NO_CODE)
-        return false;
+        return true;
     sta_row_group_stats(search->snapshot, row_group, STA_COLUMN_ARGS + search->ppid_key, &stats);
-    return stats.kind != STA_KIND_ABSENT;
+    return stats.kind == STA_KIND_ABSENT;
 }
 
 static bool lists(const struct sta_column_stats *stats, uint32_t code)
@@ -337,31 +294,18 @@ static bool lists(const struct sta_column_stats *stats, uint32_t code)
     return false;
 }
 
-static bool may_fork(const struct search *search, const struct sta_row_group *row_group)
+static bool forks_nothing(void *context, const struct sta_row_group *row_group)
 {
+    const struct search *search = context;
     struct sta_column_stats stats;
     if (search->ret_key == STA_NO_CODE || search->posix_cat == STA_NO_CODE)
-        return false;
+        return true;
     sta_row_group_stats(search->snapshot, row_group, STA_COLUMN_NAME, &stats);
     bool may = false;
     for (size_t i = 0; i < STA_COUNT_OF(search->fork_names); i++)
         may |=
             search->fork_names[i] != STA_NO_CODE && (!stats.listed || lists(&stats, search->fork_names[i]));
-    return may;
-}
-
-static int read_stated_row_group(void *context, unsigned worker, size_t number, struct sta_error *err)
-{
-    const struct search *search = context;
-    return read_stated(search, sta_snapshot_row_group(search->snapshot, search->row_groups[number]),
-                       &search->readers[worker], err);
-}
-
-static int read_forks_row_group(void *context, unsigned worker, size_t number, struct sta_error *err)
-{
-    const struct search *search = context;
-    return read_forks(search, sta_snapshot_row_group(search->snapshot, search->row_groups[number]),
-                      &search->readers[worker], err);
+    return !may;
 }
 
 /* ---- start and end */
@@ -371,41 +315,15 @@ static uint32_t code_of(const struct sta_dictionary *dictionary, const char *tex
     return sta_dictionary_find(dictionary, text, strlen(text));
 }
 
-static int reader_init(struct reader *reader, uint32_t processes, struct sta_account *account,
-                       struct sta_error *err)
-{
-    uint32_t **const codes[] = {&reader->texts, &reader->name, &reader->cat, &reader->thread, &reader->forks};
-    reader->ts = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->ts);
-    reader->values = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->values);
-    reader->missing = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
-    reader->kinds = sta_alloc_array(STA_ROW_GROUP_ROWS, 1);
-    for (size_t i = 0; i < STA_COUNT_OF(codes); i++)
-        *codes[i] = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof **codes[i]);
-    for (int k = 0; k < CLAIM_KINDS; k++) {
-        reader->claims[k] = sta_account_calloc(account, processes, sizeof *reader->claims[k], WHAT, err);
-        if (reader->claims[k] == NULL)
-            return err->status;
-    }
-    return STA_OK;
-}
-
-static void reader_fini(struct reader *reader, struct sta_account *account)
-{
-    void *const all[] = {reader->ts,   reader->values, reader->missing, reader->kinds, reader->texts,
-                         reader->name, reader->cat,    reader->thread,  reader->forks};
-    for (size_t i = 0; i < STA_COUNT_OF(all); i++)
-        free(all[i]);
-    for (int k = 0; k < CLAIM_KINDS; k++)
-        sta_account_free(account, reader->claims[k]);
-}
-
 static int search_init(struct search *search, const struct sta_snapshot *snapshot, unsigned workers,
                        struct sta_account *account, struct sta_error *err)
 {
+    const struct sta_columns_options options = {.presets = NULL};
     *search = (struct search){.snapshot = snapshot,
                               .account = account,
                               .entities = sta_snapshot_entities(snapshot),
-                              .tables = sta_snapshot_tables(snapshot)};
+                              .tables = sta_snapshot_tables(snapshot),
+                              .workers = workers};
     const struct sta_dictionary *keys = sta_tables_keys(search->tables);
     const struct sta_dictionary *names = sta_tables_names(search->tables);
     search->ppid_key = code_of(keys, "ppid");
@@ -414,37 +332,34 @@ static int search_init(struct search *search, const struct sta_snapshot *snapsho
     search->fork_names[1] = code_of(names, "vfork");
     search->fork_names[2] = code_of(names, "clone");
     search->posix_cat = code_of(sta_tables_cats(search->tables), "posix");
-    search->readers = sta_alloc_array(workers, sizeof *search->readers);
-    search->row_groups = sta_account_alloc(account, sta_snapshot_row_group_count(snapshot),
-                                           sizeof *search->row_groups, WHAT, err);
-    int rc = search->row_groups != NULL ? index_hosts(search, err) : err->status;
-    for (unsigned i = 0; i < workers && rc == 0; i++)
-        rc = reader_init(&search->readers[i], search->entities->process_count, account, err);
-    return rc;
+    search->claims =
+        sta_account_calloc(account, (size_t)workers * CLAIM_KINDS * search->entities->process_count,
+                           sizeof *search->claims, WHAT, err);
+    int rc = search->claims != NULL ? index_hosts(search, err) : err->status;
+    return rc == 0 ? sta_columns_create((struct sta_snapshot *)snapshot, &options, &search->columns, err)
+                   : rc;
 }
 
-static void search_fini(struct search *search, unsigned workers)
+static void search_fini(struct search *search)
 {
-    for (unsigned i = 0; i < workers; i++)
-        reader_fini(&search->readers[i], search->account);
-    free(search->readers);
-    sta_account_free(search->account, search->row_groups);
+    sta_columns_destroy(search->columns);
+    sta_account_free(search->account, search->claims);
     sta_account_free(search->account, search->first_of_host);
     sta_account_free(search->account, search->end_of_host);
 }
 
 /* Charged to the snapshot, which keeps them.  NULL: it failed. */
-static uint32_t *finalize(const struct search *search, unsigned workers, struct sta_error *err)
+static uint32_t *finalize(const struct search *search, struct sta_error *err)
 {
     uint32_t process_count = search->entities->process_count;
     uint32_t *parents =
         sta_account_alloc(sta_snapshot_account(search->snapshot), process_count, sizeof *parents, WHAT, err);
     int rc = parents != NULL ? STA_OK : err->status;
-    for (uint32_t p = 0; rc == 0 && p < process_count; p++) {
+    for (uint32_t p = 0; parents != NULL && rc == 0 && p < process_count; p++) {
         struct claim best[CLAIM_KINDS] = {0};
-        for (unsigned w = 0; rc == 0 && w < workers; w++)
-            for (int k = 0; rc == 0 && k < CLAIM_KINDS; k++)
-                rc = offer(search, &best[k], &search->readers[w].claims[k][p], err);
+        for (unsigned w = 0; rc == 0 && w < search->workers; w++)
+            for (unsigned k = 0; rc == 0 && k < CLAIM_KINDS; k++)
+                rc = offer(search, &best[k], claim_of(search, w, (enum claim_kind)k, p), err);
         const struct claim *claim = &best[best[CLAIM_STATED].row_group != NULL ? CLAIM_STATED : CLAIM_FORKED];
         parents[p] = claim->row_group != NULL ? claim->parent : STA_NO_PARENT;
     }
@@ -455,26 +370,30 @@ static uint32_t *finalize(const struct search *search, unsigned workers, struct 
 }
 
 /* Whether each process has stated its parent, be it that this one has no events. */
-static bool all_stated(const struct search *search, unsigned workers)
+static bool all_stated(const struct search *search)
 {
     bool all = true;
     for (uint32_t p = 0; p < search->entities->process_count && all; p++) {
         all = false;
-        for (unsigned w = 0; w < workers; w++)
-            all |= search->readers[w].claims[CLAIM_STATED][p].row_group != NULL;
+        for (unsigned w = 0; w < search->workers; w++)
+            all |= claim_of(search, w, CLAIM_STATED, p)->row_group != NULL;
     }
     return all;
 }
 
-static int read_row_groups(struct search *search,
-                           bool (*may)(const struct search *, const struct sta_row_group *), sta_task read,
-                           const struct sta_budget *budget, struct sta_error *err)
+static int scan(struct search *search, bool (*skip)(void *, const struct sta_row_group *),
+                int (*update)(void *, unsigned, const struct sta_scan_rows *, struct sta_error *),
+                const struct sta_budget *budget, struct sta_error *err)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < sta_snapshot_row_group_count(search->snapshot); i++)
-        if (may(search, sta_snapshot_row_group(search->snapshot, i)))
-            search->row_groups[count++] = (uint32_t)i;
-    return sta_tasks_run(budget, count, read, search, err);
+    const struct sta_accumulator claims = {.self = search, .update = update};
+    const struct sta_scan scan = {.columns = search->columns,
+                                  .from = INT64_MIN,
+                                  .to = INT64_MAX,
+                                  .accumulators = &claims,
+                                  .accumulator_count = 1,
+                                  .skip = skip,
+                                  .skip_context = search};
+    return sta_scan_run(&scan, budget, err);
 }
 
 int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budget *budget,
@@ -483,18 +402,17 @@ int sta_rank_parents(const struct sta_snapshot *snapshot, const struct sta_budge
     *parents = sta_snapshot_parents(snapshot);
     if (*parents != NULL)
         return STA_OK;
-    const unsigned workers = sta_budget_workers(budget);
     struct search search;
-    int rc = search_init(&search, snapshot, workers, budget->account, err);
+    int rc = search_init(&search, snapshot, sta_budget_workers(budget), budget->account, err);
     if (rc == 0)
-        rc = read_row_groups(&search, may_state, read_stated_row_group, budget, err);
-    if (rc == 0 && !all_stated(&search, workers))
-        rc = read_row_groups(&search, may_fork, read_forks_row_group, budget, err);
-    uint32_t *found = rc == 0 ? finalize(&search, workers, err) : NULL;
+        rc = scan(&search, states_nothing, read_stated, budget, err);
+    if (rc == 0 && !all_stated(&search))
+        rc = scan(&search, forks_nothing, read_forks, budget, err);
+    uint32_t *found = rc == 0 ? finalize(&search, err) : NULL;
     if (found != NULL)
         *parents = sta_snapshot_keep_parents(snapshot, found);
     else
         rc = err->status;
-    search_fini(&search, workers);
+    search_fini(&search);
     return rc;
 }
