@@ -283,10 +283,10 @@ struct sta_preset_ledger {
 /* A hash that sources define differently. */
 struct sta_hash_conflict {
     bool of_host; /* else of a file */
-    char *hash;
+    const char *hash;
     struct {
-        char *text, *file; /* text NULL: without a name; file: the first that defines it so, by path */
-    } * definitions;       /* by path */
+        const char *text, *file; /* text NULL: without a name; file: the first that defines it so, by path */
+    } * definitions;             /* by path */
     size_t count;
 };
 
@@ -304,12 +304,13 @@ struct sta_content_report {
     struct sta_hash_conflict *conflicts; /* the first of each kind by hash, files before hosts */
     size_t conflict_count;
     struct {
-        char *function;
+        const char *function;
         uint64_t count;
     } * unclassified; /* posix and stdio functions of no class: the STA_UNCLASSIFIED most frequent first, then
                          by name */
     size_t unclassified_count;
     uint64_t unclassified_functions; /* how many there are */
+    struct sta_arena memory;
 };
 STA_MUSTCHECK int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *snapshot,
                                      const struct sta_budget *budget, struct sta_content_report *report,

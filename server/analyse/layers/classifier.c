@@ -9,6 +9,7 @@
 
 #include "analyse/layers/classify_private.h"
 #include "analyse/layers/categories.h"
+#include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
 #define MOST_BASES 65536 /* before a row group, which may bring as many as it has rows */
@@ -23,7 +24,6 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
     sta_composite_map_init(&classifier->combinations, &classifier->account);
     classifier->new_names = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
     classifier->new_cats = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
-    classifier->new_files = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
     classifier->pending = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
     classifier->new_io = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t));
     sta_map_init(&classifier->pattern_codes);
@@ -47,7 +47,6 @@ void sta_classifier_destroy(struct sta_classifier *classifier)
     sta_account_close(&classifier->account);
     free(classifier->new_names);
     free(classifier->new_cats);
-    free(classifier->new_files);
     free(classifier->pending);
     free(classifier->new_io);
     free(classifier->patterns);
@@ -55,23 +54,6 @@ void sta_classifier_destroy(struct sta_classifier *classifier)
 }
 
 /* ---- running a condition */
-
-/* A column that the trace does not have. */
-static void missing_column(enum sta_type type, const struct sta_dictionary *texts, struct sta_vector *vector)
-{
-    static const int64_t zero[1];
-    static const uint8_t missing[1] = {1}, no[1];
-    static const uint32_t no_code[1] = {STA_NO_CODE};
-    *vector = (struct sta_vector){.type = type, .constant = true};
-    if (type == STA_TYPE_TEXT) {
-        vector->codes = no_code;
-        vector->texts = texts;
-        return;
-    }
-    vector->integers = zero;
-    vector->bools = no;
-    vector->missing = missing;
-}
 
 struct running {
     struct sta_classifier *classifier;
@@ -113,8 +95,8 @@ static int row_group_column(void *context, uint32_t column, struct sta_vector *v
     const struct sta_columns *columns = running->classifier->classes->columns;
     if (column < sta_columns_schema(columns)->count)
         return sta_column_reader_get(running->classifier->reader, column, vector, err);
-    missing_column(running->condition->open.schema.columns[column].type,
-                   sta_columns_texts(columns, STA_LOGICAL_trace), vector);
+    *vector = sta_vector_nothing(running->condition->open.schema.columns[column].type,
+                                 sta_columns_texts(columns, STA_LOGICAL_trace));
     return STA_OK;
 }
 

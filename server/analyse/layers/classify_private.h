@@ -68,7 +68,7 @@ struct sta_classifier {
     uint32_t base_count;
     size_t base_capacity, class_capacity;
     /* New combinations of the present row group: columns that fixed conditions read.  Also rows to settle. */
-    uint32_t *new_names, *new_cats, *new_files, *pending;
+    uint32_t *new_names, *new_cats, *pending;
     int64_t *new_io;
     uint32_t new_count;
     /* Varying conditions. */

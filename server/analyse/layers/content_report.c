@@ -38,9 +38,12 @@ static int report_functions(const struct sta_presets *presets, const struct sta_
     if (status == STA_OK) {
         report->unclassified_functions = count;
         report->unclassified_count = STA_MIN(count, (size_t)STA_UNCLASSIFIED);
-        report->unclassified = sta_alloc_array(report->unclassified_count, sizeof *report->unclassified);
+        report->unclassified =
+            sta_arena_alloc(&report->memory, report->unclassified_count * sizeof *report->unclassified,
+                            _Alignof(max_align_t));
         for (size_t i = 0; i < report->unclassified_count; i++) {
-            report->unclassified[i].function = sta_strndup(list[i].name.bytes, list[i].name.length);
+            report->unclassified[i].function =
+                sta_arena_copy(&report->memory, list[i].name.bytes, list[i].name.length);
             report->unclassified[i].count = list[i].events;
         }
     }
@@ -265,10 +268,7 @@ int sta_content_report(const struct sta_presets *presets, struct sta_snapshot *s
 
 void sta_content_report_fini(struct sta_content_report *report)
 {
-    for (size_t i = 0; i < report->unclassified_count; i++)
-        free(report->unclassified[i].function);
-    free(report->unclassified);
-    sta_content_report_free_conflicts(report);
+    sta_arena_fini(&report->memory);
     free(report->presets);
     *report = (struct sta_content_report){0};
 }

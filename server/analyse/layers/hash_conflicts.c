@@ -1,6 +1,7 @@
 /* Hashes that sources define differently: tracers of before hashes had 64 bits make them. */
 #include "analyse/layers/hash_conflicts.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,13 +87,15 @@ static bool is_said(const struct sta_hash_conflict *conflict, const char *text)
     return false;
 }
 
-static void add_definition(struct sta_hash_conflict *conflict, const struct sta_definition *definition)
+static void add_definition(struct sta_hash_conflict *conflict, const struct sta_definition *definition,
+                           struct sta_arena *memory)
 {
     if (conflict->count == STA_CONFLICT_DEFINITIONS || is_said(conflict, definition->text))
         return;
     conflict->definitions[conflict->count].text =
-        definition->text ? sta_strndup(definition->text, definition->length) : NULL;
-    conflict->definitions[conflict->count++].file = sta_strdup(definition->path);
+        definition->text ? sta_arena_copy(memory, definition->text, definition->length) : NULL;
+    conflict->definitions[conflict->count++].file =
+        sta_arena_copy(memory, definition->path, strlen(definition->path));
 }
 
 /* The shown ones with their definitions. */
@@ -104,13 +107,15 @@ static void report_found(const struct gathering *gathering, enum sta_definition_
     struct sta_hash_conflict *conflicts = report->conflicts + report->conflict_count;
     const struct sta_text *hashes = gathering->shown;
     for (size_t i = 0; i < gathering->shown_count; i++) {
-        conflicts[i] = (struct sta_hash_conflict){.of_host = kind == STA_DEFINES_HOST,
-                                                  .hash = sta_strndup(hashes[i].bytes, hashes[i].length)};
+        conflicts[i] = (struct sta_hash_conflict){
+            .of_host = kind == STA_DEFINES_HOST,
+            .hash = sta_arena_copy(&report->memory, hashes[i].bytes, hashes[i].length)};
         conflicts[i].definitions =
-            sta_alloc_array(STA_CONFLICT_DEFINITIONS, sizeof *conflicts[i].definitions);
+            sta_arena_alloc(&report->memory, STA_CONFLICT_DEFINITIONS * sizeof *conflicts[i].definitions,
+                            _Alignof(max_align_t));
     }
     for (size_t i = 0; i < gathering->count; i++)
-        add_definition(&conflicts[gathering->found[i].hash], &gathering->found[i].as);
+        add_definition(&conflicts[gathering->found[i].hash], &gathering->found[i].as, &report->memory);
     report->conflict_count += gathering->shown_count;
 }
 
@@ -138,22 +143,9 @@ static int report_kind(const struct sta_tables *tables, enum sta_definition_kind
 int sta_content_report_conflicts(const struct sta_tables *tables, struct sta_account *account,
                                  struct sta_content_report *report, struct sta_error *err)
 {
-    report->conflicts =
-        sta_alloc_array((size_t)STA_DEFINITION_KINDS * STA_CONFLICTS_SHOWN, sizeof *report->conflicts);
+    report->conflicts = sta_arena_alloc(
+        &report->memory, sizeof *report->conflicts * STA_DEFINITION_KINDS * STA_CONFLICTS_SHOWN,
+        _Alignof(max_align_t));
     int status = report_kind(tables, STA_DEFINES_FILE, account, report, err);
     return status == STA_OK ? report_kind(tables, STA_DEFINES_HOST, account, report, err) : status;
-}
-
-void sta_content_report_free_conflicts(struct sta_content_report *report)
-{
-    for (size_t i = 0; i < report->conflict_count; i++) {
-        struct sta_hash_conflict *conflict = &report->conflicts[i];
-        for (size_t d = 0; d < conflict->count; d++) {
-            free(conflict->definitions[d].text);
-            free(conflict->definitions[d].file);
-        }
-        free(conflict->definitions);
-        free(conflict->hash);
-    }
-    free(report->conflicts);
 }

@@ -8,6 +8,5 @@
  * STA_ENOMEM. */
 STA_MUSTCHECK int sta_content_report_conflicts(const struct sta_tables *tables, struct sta_account *account,
                                                struct sta_content_report *report, struct sta_error *err);
-void sta_content_report_free_conflicts(struct sta_content_report *report);
 
 #endif

@@ -242,23 +242,17 @@ static int integers_of(struct sta_column_reader *reader, enum sta_positive which
     return STA_OK;
 }
 
-enum rows { ANY_ROW, WITH_CLASSES, WITHOUT_CLASSES, TRANSFERS };
-
-/* Marks these rows in reader->keep. */
-static int mark_rows(struct sta_column_reader *reader, enum rows of, struct sta_error *err)
+/* Marks in reader->keep the rows that the second key of a rule counts for. */
+static int mark_rows(struct sta_column_reader *reader, const struct sta_positive_rule *rule,
+                     struct sta_error *err)
 {
-    const struct sta_columns *columns = reader->columns;
-    const uint8_t *cats = of == WITHOUT_CLASSES ? columns->lacks_classes : columns->has_classes;
-    int status = STA_OK;
+    struct sta_column_tests tests = {.count = 0};
+    bool known;
     if (reader->keep == NULL)
         reader->keep = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->keep);
     memset(reader->keep, 1, reader->rows);
-    if (of != ANY_ROW)
-        status = sta_column_reader_test_codes(reader, STA_COLUMN_CAT, cats, reader->keep, err);
-    if (status == STA_OK && of == TRANSFERS)
-        status =
-            sta_column_reader_test_codes(reader, STA_COLUMN_NAME, columns->is_transfer, reader->keep, err);
-    return status;
+    sta_column_tests_of_rule(reader->columns, rule, &tests);
+    return sta_column_reader_test(reader, &tests, reader->keep, &known, err);
 }
 
 /* Of rows in which the first key has a value, whatever it is, the second does not count. */
@@ -276,25 +270,25 @@ static int drop_where_first(struct sta_column_reader *reader, enum sta_positive 
     return STA_OK;
 }
 
-/* Where a column's values come from.  args.size_sum, where it is there, goes before what a call returned, and
- * says that nothing was transferred when it is 0 or less. */
-static const struct rule {
-    uint32_t column;
-    enum sta_positive first, second;
-    enum rows of; /* which rows the second counts for */
-} rules[] = {{STA_LOGICAL_size, STA_POSITIVE_size_sum, STA_POSITIVE_ret, TRANSFERS},
-             {STA_LOGICAL_offset, STA_POSITIVE_none, STA_POSITIVE_offset, WITH_CLASSES},
-             {STA_LOGICAL_image_id, STA_POSITIVE_none, STA_POSITIVE_image_idx, WITHOUT_CLASSES},
-             {STA_LOGICAL_step, STA_POSITIVE_none, STA_POSITIVE_step, ANY_ROW},
-             {STA_LOGICAL_epoch, STA_POSITIVE_none, STA_POSITIVE_epoch, ANY_ROW}};
+const struct sta_positive_rule *sta_positive_rule_of(uint32_t column)
+{
+    static const struct sta_positive_rule rules[] = {
+        {STA_LOGICAL_size, STA_POSITIVE_size_sum, STA_POSITIVE_ret, STA_TRANSFERS},
+        {STA_LOGICAL_offset, STA_POSITIVE_none, STA_POSITIVE_offset, STA_WITH_CLASSES},
+        {STA_LOGICAL_image_id, STA_POSITIVE_none, STA_POSITIVE_image_idx, STA_WITHOUT_CLASSES},
+        {STA_LOGICAL_step, STA_POSITIVE_none, STA_POSITIVE_step, STA_ANY_ROW},
+        {STA_LOGICAL_epoch, STA_POSITIVE_none, STA_POSITIVE_epoch, STA_ANY_ROW}};
+    for (size_t i = 0; i < STA_COUNT_OF(rules); i++)
+        if (rules[i].column == column)
+            return &rules[i];
+    return NULL;
+}
 
 int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column,
                                struct sta_logical_slot *slot, struct sta_error *err)
 {
     const int64_t *first, *second;
-    const struct rule *rule = rules;
-    while (rule->column != column)
-        rule++;
+    const struct sta_positive_rule *rule = sta_positive_rule_of(column);
     int status = integers_of(reader, rule->first, &first, err);
     if (status == STA_OK)
         status = integers_of(reader, rule->second, &second, err);
@@ -303,7 +297,7 @@ int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column
         return STA_OK;
     }
     if (status == STA_OK)
-        status = mark_rows(reader, rule->of, err);
+        status = mark_rows(reader, rule, err);
     if (status == STA_OK)
         status = drop_where_first(reader, rule->first, err);
     if (status != STA_OK)

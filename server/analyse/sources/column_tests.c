@@ -123,44 +123,30 @@ static bool of_key(uint32_t key, struct bounds bounds, struct sta_column_tests *
     return key != STA_NO_CODE;
 }
 
-static bool of_positive(const struct sta_columns *columns, enum sta_positive which, struct bounds bounds,
-                        struct sta_column_tests *tests)
+void sta_column_tests_of_rule(const struct sta_columns *columns, const struct sta_positive_rule *rule,
+                              struct sta_column_tests *tests)
 {
-    return of_key(columns->positives[which].key, (struct bounds){STA_MAX(bounds.low, 1), bounds.high}, tests);
+    if (rule->rows == STA_TRANSFERS)
+        add_codes(tests, STA_COLUMN_NAME, columns->is_transfer);
+    if (rule->rows != STA_ANY_ROW)
+        add_codes(tests, STA_COLUMN_CAT,
+                  rule->rows == STA_WITHOUT_CLASSES ? columns->lacks_classes : columns->has_classes);
 }
 
-static bool of_image_id(const struct sta_columns *columns, struct bounds bounds,
-                        struct sta_column_tests *tests)
+static bool of_rule(const struct sta_columns *columns, const struct sta_positive_rule *rule,
+                    struct bounds bounds, struct sta_column_tests *tests)
 {
-    if (!of_positive(columns, STA_POSITIVE_image_idx, bounds, tests))
+    bounds.low = STA_MAX(bounds.low, 1);
+    if (columns->positives[rule->first].key != STA_NO_CODE ||
+        !of_key(columns->positives[rule->second].key, bounds, tests))
         return false;
-    add_codes(tests, STA_COLUMN_CAT, columns->lacks_classes);
-    return true;
-}
-
-static bool of_size(const struct sta_columns *columns, struct bounds bounds, struct sta_column_tests *tests)
-{
-    if (columns->positives[STA_POSITIVE_size_sum].key != STA_NO_CODE ||
-        !of_positive(columns, STA_POSITIVE_ret, bounds, tests))
-        return false;
-    add_codes(tests, STA_COLUMN_NAME, columns->is_transfer);
-    add_codes(tests, STA_COLUMN_CAT, columns->has_classes);
-    return true;
-}
-
-static bool of_offset(const struct sta_columns *columns, struct bounds bounds, struct sta_column_tests *tests)
-{
-    if (!of_positive(columns, STA_POSITIVE_offset, bounds, tests))
-        return false;
-    add_codes(tests, STA_COLUMN_CAT, columns->has_classes);
+    sta_column_tests_of_rule(columns, rule, tests);
     return true;
 }
 
 static bool of_args(const struct sta_columns *columns, uint32_t column, struct bounds bounds,
                     struct sta_column_tests *tests)
 {
-    if (column < STA_LOGICAL_ARGS)
-        return false;
     const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
     return source->type == STA_TYPE_INT && source->kind == 0 && of_key(source->key, bounds, tests);
 }
@@ -185,19 +171,12 @@ static bool make_tests(const struct sta_columns *columns, uint32_t column,
         return of_ids(columns, columns->entities->tid_of_thread, bounds, tests);
     case STA_LOGICAL_io_cat:
         return of_io_cat(columns, bounds, tests);
-    case STA_LOGICAL_size:
-        return of_size(columns, bounds, tests);
-    case STA_LOGICAL_offset:
-        return of_offset(columns, bounds, tests);
-    case STA_LOGICAL_image_id:
-        return of_image_id(columns, bounds, tests);
-    case STA_LOGICAL_step:
-        return of_positive(columns, STA_POSITIVE_step, bounds, tests);
-    case STA_LOGICAL_epoch:
-        return of_positive(columns, STA_POSITIVE_epoch, bounds, tests);
     default:
-        return of_args(columns, column, bounds, tests);
+        if (column >= STA_LOGICAL_ARGS)
+            return of_args(columns, column, bounds, tests);
     }
+    const struct sta_positive_rule *rule = sta_positive_rule_of(column);
+    return rule != NULL && of_rule(columns, rule, bounds, tests);
 }
 
 bool sta_column_tests_of_range(const struct sta_columns *columns, uint32_t column,
@@ -289,14 +268,6 @@ static int test_column(struct sta_column_reader *reader, const struct sta_column
     if (rc == STA_OK)
         test_values(values, &test->test, reader->rows, marks);
     return rc;
-}
-
-int sta_column_reader_test_codes(struct sta_column_reader *reader, uint32_t column, const uint8_t *of_code,
-                                 uint8_t *marks, struct sta_error *err)
-{
-    const struct sta_column_test test = {.column = column, .test = {.of_code = of_code}};
-    bool known = true;
-    return test_column(reader, &test, marks, &known, err);
 }
 
 int sta_column_reader_test(struct sta_column_reader *reader, const struct sta_column_tests *tests,

@@ -35,6 +35,10 @@ bool sta_column_tests_of_range(const struct sta_columns *columns, uint32_t colum
  * as in a struct sta_row_test; borrowed. */
 bool sta_column_tests_of_codes(const struct sta_columns *columns, uint32_t column, const uint8_t *of_code,
                                struct sta_column_tests *tests);
+struct sta_positive_rule;
+/** Adds those that the rows pass which the second key of a rule counts for. */
+void sta_column_tests_of_rule(const struct sta_columns *columns, const struct sta_positive_rule *rule,
+                              struct sta_column_tests *tests);
 void sta_column_tests_fini(struct sta_column_tests *tests);
 
 /**
@@ -46,8 +50,4 @@ void sta_column_tests_fini(struct sta_column_tests *tests);
 STA_MUSTCHECK int sta_column_reader_test(struct sta_column_reader *reader,
                                          const struct sta_column_tests *tests, uint8_t *marks, bool *known,
                                          struct sta_error *err);
-/** The same for one column of codes, such as names and categories.  @of_code: as in a struct sta_row_test. */
-STA_MUSTCHECK int sta_column_reader_test_codes(struct sta_column_reader *reader, uint32_t column,
-                                               const uint8_t *of_code, uint8_t *marks, struct sta_error *err);
-
 #endif

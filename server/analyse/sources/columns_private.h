@@ -43,6 +43,16 @@ enum sta_positive {
     STA_POSITIVES
 };
 
+/* Where a column's values come from.  args.size_sum, where it is there, goes before what a call returned, and
+ * says that nothing was transferred when it is 0 or less. */
+struct sta_positive_rule {
+    uint32_t column;
+    enum sta_positive first, second;
+    enum { STA_ANY_ROW, STA_WITH_CLASSES, STA_WITHOUT_CLASSES, STA_TRANSFERS } rows; /* the second's */
+};
+/** NULL: the column is none of these. */
+const struct sta_positive_rule *sta_positive_rule_of(uint32_t column);
+
 struct sta_positive_source {
     uint32_t key;     /* STA_NO_CODE: no event has it */
     int64_t *of_text; /* by code of the key's texts: the integer it spells when positive, else 0; NULL: there

@@ -106,20 +106,13 @@ static bool range_of(const struct sta_columns *columns, const struct sta_row_gro
     case STA_LOGICAL_pid:
     case STA_LOGICAL_tid:
         return range_of_id(columns, row_group, column == STA_LOGICAL_tid, range);
-    case STA_LOGICAL_size:
-        return add_positives(columns, row_group, STA_POSITIVE_size_sum, range) &&
-               add_positives(columns, row_group, STA_POSITIVE_ret, range);
-    case STA_LOGICAL_offset:
-        return add_positives(columns, row_group, STA_POSITIVE_offset, range);
-    case STA_LOGICAL_image_id:
-        return add_positives(columns, row_group, STA_POSITIVE_image_idx, range);
-    case STA_LOGICAL_step:
-        return add_positives(columns, row_group, STA_POSITIVE_step, range);
-    case STA_LOGICAL_epoch:
-        return add_positives(columns, row_group, STA_POSITIVE_epoch, range);
     default:
-        return column >= STA_LOGICAL_ARGS && range_of_args(columns, row_group, column, range);
+        if (column >= STA_LOGICAL_ARGS)
+            return range_of_args(columns, row_group, column, range);
     }
+    const struct sta_positive_rule *rule = sta_positive_rule_of(column);
+    return rule != NULL && add_positives(columns, row_group, rule->first, range) &&
+           add_positives(columns, row_group, rule->second, range);
 }
 
 /* The integers behind a column of times, else the column itself; *per_unit of these make one. */
