@@ -323,20 +323,18 @@ static void take_measure(struct sta_parser *parser, struct call *call)
     call->unit = "s";
 }
 
-static void take_arguments(struct sta_parser *parser, const struct sta_callee *callee,
-                           const struct sta_arguments *arguments, struct call *call)
+static void take_arguments(const struct sta_function_call *written, struct call *call)
 {
     const struct rule *rule = &rules[call->aggregate];
-    if (!sta_refuse_options(parser, callee, arguments) ||
-        !sta_check_count(parser, callee, arguments->count, rule->least, rule->most))
+    if (!sta_refuse_options(written) || !sta_check_count(written, rule->least, rule->most))
         return;
-    if (call->aggregate == STA_AGGREGATE_ROWS && arguments->count == 1)
+    if (call->aggregate == STA_AGGREGATE_ROWS && written->count == 1)
         call->aggregate = STA_AGGREGATE_COUNT;
-    for (unsigned i = 0; i < arguments->count; i++)
-        call->terms[i] = arguments->terms[i];
+    for (unsigned i = 0; i < written->count; i++)
+        call->terms[i] = written->terms[i];
     call->quantile = call->aggregate == STA_AGGREGATE_MEDIAN ? 0.5 : 0;
     if (call->aggregate == STA_AGGREGATE_QUANTILE)
-        check_quantile(parser, call, arguments->terms[1]);
+        check_quantile(written->parser, call, written->terms[1]);
 }
 
 /* The value of the call, over the grouped schema. */
@@ -385,23 +383,24 @@ static void leave_rows(struct sta_parser *parser, struct sta_builder *groups)
     parser->gathers = false;
 }
 
-static void parse_call(struct sta_parser *parser, const struct sta_callee *callee, struct call *call)
+static void parse_call(struct sta_function_call *written, struct call *call)
 {
-    struct sta_arguments arguments;
+    struct sta_parser *parser = written->parser;
     call->start = parser->at;
-    sta_parse_arguments(parser, NULL, &arguments);
+    sta_parse_arguments(written, NULL);
     call->stop = parser->at;
     if (!parser->builder.failed)
-        take_arguments(parser, callee, &arguments, call);
+        take_arguments(written, call);
     if (!parser->builder.failed && call->aggregate == STA_AGGREGATE_BUSY)
         take_measure(parser, call);
-    free(arguments.terms);
+    free(written->terms);
 }
 
 struct sta_term sta_parse_aggregate(struct sta_parser *parser, const struct sta_token *name)
 {
-    struct sta_callee callee = {sta_token_text(name), name->position, false, NULL};
-    struct call call = {.aggregate = find_aggregate(callee.name), .position = name->position};
+    struct sta_function_call written = {
+        .parser = parser, .name = sta_token_text(name), .position = name->position};
+    struct call call = {.aggregate = find_aggregate(written.name), .position = name->position};
     if (parser->aggregates == NULL || parser->gathers) {
         sta_build_fail(&parser->builder, STA_EINPUT, name->position,
                        parser->gathers
@@ -411,7 +410,7 @@ struct sta_term sta_parse_aggregate(struct sta_parser *parser, const struct sta_
         return sta_nothing();
     }
     struct sta_builder groups = enter_rows(parser);
-    parse_call(parser, &callee, &call);
+    parse_call(&written, &call);
     if (!parser->builder.failed)
         lower_arguments(parser, &call);
     leave_rows(parser, &groups);

@@ -24,17 +24,16 @@ static struct sta_term build_binning(struct sta_builder *builder, enum sta_opera
     return sta_build(builder, &model, position, &x, 1);
 }
 
-static bool check_bin(struct sta_parser *parser, const struct sta_callee *callee,
-                      const struct sta_term *arguments, unsigned count)
+static bool check_bin(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &parser->builder;
-    if (!sta_check_count(parser, callee, count, 2, 3) || !sta_check_numbers(parser, callee, arguments, count))
+    struct sta_builder *builder = &call->parser->builder;
+    if (!sta_check_count(call, 2, 3) || !sta_check_numbers(call))
         return false;
-    for (unsigned i = 1; i < count && !builder->failed; i++)
-        if (!arguments[i].literal || sta_build_node(builder, arguments[i])->value.missing)
-            sta_build_fail(builder, STA_EINPUT, arguments[i].position, "bin needs a constant here");
-    if (!builder->failed && sta_literal_number(builder, arguments[1]) <= 0)
-        sta_build_fail(builder, STA_EINPUT, arguments[1].position, "the width must be positive");
+    for (unsigned i = 1; i < call->count && !builder->failed; i++)
+        if (!call->terms[i].literal || sta_build_node(builder, call->terms[i])->value.missing)
+            sta_build_fail(builder, STA_EINPUT, call->terms[i].position, "bin needs a constant here");
+    if (!builder->failed && sta_literal_number(builder, call->terms[1]) <= 0)
+        sta_build_fail(builder, STA_EINPUT, call->terms[1].position, "the width must be positive");
     return !builder->failed;
 }
 
@@ -43,16 +42,15 @@ static bool is_whole(struct sta_term term)
     return sta_integral_type(&term, 1) == STA_TYPE_INT;
 }
 
-struct sta_term sta_build_bin(struct sta_parser *parser, const struct sta_callee *callee,
-                              const struct sta_term *arguments, unsigned count)
+struct sta_term sta_build_bin(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &parser->builder;
-    if (!check_bin(parser, callee, arguments, count))
+    struct sta_builder *builder = &call->parser->builder;
+    if (!check_bin(call))
         return sta_nothing();
-    struct sta_term x = arguments[0], width = arguments[1];
+    struct sta_term x = call->terms[0], width = call->terms[1];
     struct sta_term none =
-        sta_build_constant(builder, STA_TYPE_INT, (struct sta_scalar){.integer = 0}, callee->position);
-    struct sta_term origin = count > 2 ? arguments[2] : none;
+        sta_build_constant(builder, STA_TYPE_INT, (struct sta_scalar){.integer = 0}, call->position);
+    struct sta_term origin = call->count > 2 ? call->terms[2] : none;
     struct sta_binning binning = {.number_width = sta_literal_number(builder, width),
                                   .number_origin = sta_literal_number(builder, origin)};
     int64_t per_unit;
@@ -60,15 +58,15 @@ struct sta_term sta_build_bin(struct sta_parser *parser, const struct sta_callee
     if (ticks >= 0 && whole_ticks(binning.number_width, per_unit, &binning.width) && binning.width >= 1 &&
         whole_ticks(binning.number_origin, per_unit, &binning.origin))
         return build_binning(builder, STA_OP_BIN_I,
-                             sta_build_column(builder, (uint32_t)ticks, callee->position), binning,
-                             callee->position);
+                             sta_build_column(builder, (uint32_t)ticks, call->position), binning,
+                             call->position);
     if (!is_whole(x) || !is_whole(origin))
-        return build_binning(builder, STA_OP_BIN_F, x, binning, callee->position);
+        return build_binning(builder, STA_OP_BIN_F, x, binning, call->position);
     binning.origin = sta_build_node(builder, origin)->value.integer;
     if (!is_whole(width))
-        return build_binning(builder, STA_OP_BIN_IF, x, binning, callee->position);
+        return build_binning(builder, STA_OP_BIN_IF, x, binning, call->position);
     binning.width = sta_build_node(builder, width)->value.integer;
-    return build_binning(builder, STA_OP_BIN_I, x, binning, callee->position);
+    return build_binning(builder, STA_OP_BIN_I, x, binning, call->position);
 }
 
 /* An edge as a value of the type, so that x > edge is the same: rounded down.  False if it lies below every
@@ -90,31 +88,31 @@ static bool put_edge(struct sta_numbers *edges, const struct sta_node *edge, enu
     return true;
 }
 
-static bool check_edges(struct sta_parser *parser, const struct sta_term *arguments)
+static bool check_edges(const struct sta_function_call *call)
 {
-    const struct sta_node *nodes = parser->builder.tree->nodes;
-    const struct sta_list *list = arguments[1].list;
+    const struct sta_node *nodes = call->parser->builder.tree->nodes;
+    const struct sta_list *list = call->terms[1].list;
     bool increase = list->count > 0;
     for (uint32_t i = 1; i < list->count; i++)
         increase = increase && sta_literal_compare(&nodes[list->nodes[i - 1]], &nodes[list->nodes[i]]) < 0;
     if (!increase)
-        sta_build_fail(&parser->builder, STA_EINPUT, arguments[1].position, "the edges must increase");
+        sta_build_fail(&call->parser->builder, STA_EINPUT, call->terms[1].position,
+                       "the edges must increase");
     return increase;
 }
 
-struct sta_term sta_build_cut(struct sta_parser *parser, const struct sta_callee *callee,
-                              const struct sta_term *arguments, unsigned count)
+struct sta_term sta_build_cut(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &parser->builder;
+    struct sta_builder *builder = &call->parser->builder;
     struct sta_arena *arena = &builder->tree->arena;
-    if (count != 2 || !sta_is_numeric(arguments[0].type) || arguments[1].list == NULL) {
-        sta_build_fail(builder, STA_EINPUT, callee->position, "cut takes a number and a list of edges");
+    if (call->count != 2 || !sta_is_numeric(call->terms[0].type) || call->terms[1].list == NULL) {
+        sta_build_fail(builder, STA_EINPUT, call->position, "cut takes a number and a list of edges");
         return sta_nothing();
     }
-    if (!check_edges(parser, arguments))
+    if (!check_edges(call))
         return sta_nothing();
-    enum sta_type type = sta_integral_type(arguments, 1);
-    const struct sta_list *list = arguments[1].list;
+    enum sta_type type = sta_integral_type(call->terms, 1);
+    const struct sta_list *list = call->terms[1].list;
     struct sta_numbers *edges = sta_arena_alloc(arena, sizeof *edges, _Alignof(struct sta_numbers));
     *edges = (struct sta_numbers){
         .integers = sta_arena_alloc(arena, list->count * sizeof(int64_t), _Alignof(int64_t))};
@@ -123,6 +121,6 @@ struct sta_term sta_build_cut(struct sta_parser *parser, const struct sta_callee
     struct sta_node model = {.operation = (uint8_t)sta_typed_operation(STA_OP_CUT_I, type),
                              .type = STA_TYPE_INT,
                              .numbers = edges};
-    struct sta_term x = sta_build_cast(builder, arguments[0], type);
-    return sta_build(builder, &model, callee->position, &x, 1);
+    struct sta_term x = sta_build_cast(builder, call->terms[0], type);
+    return sta_build(builder, &model, call->position, &x, 1);
 }

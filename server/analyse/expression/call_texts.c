@@ -5,11 +5,11 @@
 #include "analyse/expression/texts.h"
 #include "common/number.h"
 
-static bool option(const struct sta_arguments *arguments, const char *name, bool otherwise)
+static bool option(const struct sta_function_call *call, const char *name, bool otherwise)
 {
-    for (unsigned i = arguments->option_count; i-- > 0;)
-        if (sta_text_is(sta_token_text(arguments->options[i].name), name))
-            return arguments->options[i].value;
+    for (unsigned i = call->option_count; i-- > 0;)
+        if (sta_text_is(sta_token_text(call->options[i].name), name))
+            return call->options[i].value;
     return otherwise;
 }
 
@@ -66,36 +66,33 @@ struct sta_term sta_build_replace(struct sta_parser *parser, struct sta_term of,
     return sta_build_call(builder, call, STA_TYPE_TEXT, of, position);
 }
 
-/* ---- one builder per kind of method; arguments->terms[0] is the text itself */
+/* ---- one builder per kind of method; terms[0] is the text itself */
 
-struct request {
-    struct sta_parser *parser;
-    struct sta_term of;
-    const struct sta_callee *callee;
-    const struct sta_arguments *arguments;
-    bool caseless;
-};
-
-static struct sta_term build_test(const struct request *request, struct sta_text_call call)
+static struct sta_term build_made(const struct sta_function_call *call, struct sta_text_call made,
+                                  enum sta_type type)
 {
-    call.when_missing = option(request->arguments, "na", false);
-    return sta_build_call(&request->parser->builder, call, STA_TYPE_BOOL, request->of, request->of.position);
+    return sta_build_call(&call->parser->builder, made, type, call->terms[0], call->terms[0].position);
 }
 
-static struct sta_term build_literal_test(const struct request *request, sta_text_function apply)
+static struct sta_term build_test(const struct sta_function_call *call, struct sta_text_call made)
 {
-    struct sta_builder *builder = &request->parser->builder;
-    struct sta_text_call call = {.apply = apply, .caseless = request->caseless};
-    call.first = keep(builder, request->arguments->terms[1], call.caseless);
-    return build_test(request, call);
+    made.when_missing = option(call, "na", false);
+    return build_made(call, made, STA_TYPE_BOOL);
 }
 
-static struct sta_term build_pattern_test(const struct request *request, enum sta_anchoring anchoring)
+static struct sta_term build_literal_test(const struct sta_function_call *call, sta_text_function apply)
 {
-    struct sta_text_call call = {.apply = sta_text_matches};
-    call.pattern =
-        sta_compile_pattern(request->parser, request->arguments->terms[1], anchoring, request->caseless);
-    return call.pattern != NULL ? build_test(request, call) : request->of;
+    struct sta_builder *builder = &call->parser->builder;
+    struct sta_text_call made = {.apply = apply, .caseless = call->caseless};
+    made.first = keep(builder, call->terms[1], made.caseless);
+    return build_test(call, made);
+}
+
+static struct sta_term build_pattern_test(const struct sta_function_call *call, enum sta_anchoring anchoring)
+{
+    struct sta_text_call made = {.apply = sta_text_matches};
+    made.pattern = sta_compile_pattern(call->parser, call->terms[1], anchoring, call->caseless);
+    return made.pattern != NULL ? build_test(call, made) : call->terms[0];
 }
 
 /* Whether a pattern stands for itself alone. */
@@ -107,43 +104,42 @@ static bool is_plain(struct sta_text pattern)
     return true;
 }
 
-static struct sta_term build_contains(const struct request *request)
+static struct sta_term build_contains(const struct sta_function_call *call)
 {
-    struct sta_text pattern = sta_literal_text(&request->parser->builder, request->arguments->terms[1]);
-    if (!option(request->arguments, "regex", true) ||
+    struct sta_text pattern = sta_literal_text(&call->parser->builder, call->terms[1]);
+    if (!option(call, "regex", true) ||
         (is_plain(pattern) && pattern.length <= sta_expression_limits.pattern))
-        return build_literal_test(request, sta_text_contains);
-    return build_pattern_test(request, STA_ANYWHERE);
+        return build_literal_test(call, sta_text_contains);
+    return build_pattern_test(call, STA_ANYWHERE);
 }
 
-static struct sta_term build_match(const struct request *request)
+static struct sta_term build_match(const struct sta_function_call *call)
 {
-    return build_pattern_test(request, STA_AT_START);
+    return build_pattern_test(call, STA_AT_START);
 }
 
-static struct sta_term build_fullmatch(const struct request *request)
+static struct sta_term build_fullmatch(const struct sta_function_call *call)
 {
-    return build_pattern_test(request, STA_WHOLE);
+    return build_pattern_test(call, STA_WHOLE);
 }
 
-static struct sta_term build_startswith(const struct request *request)
+static struct sta_term build_startswith(const struct sta_function_call *call)
 {
-    return build_literal_test(request, sta_text_startswith);
+    return build_literal_test(call, sta_text_startswith);
 }
 
-static struct sta_term build_endswith(const struct request *request)
+static struct sta_term build_endswith(const struct sta_function_call *call)
 {
-    return build_literal_test(request, sta_text_endswith);
+    return build_literal_test(call, sta_text_endswith);
 }
 
-static struct sta_term build_count(const struct request *request)
+static struct sta_term build_count(const struct sta_function_call *call)
 {
-    struct sta_text_call call = {.apply = sta_text_count};
-    call.pattern =
-        sta_compile_pattern(request->parser, request->arguments->terms[1], STA_ANYWHERE, request->caseless);
-    if (call.pattern == NULL)
-        return request->of;
-    return sta_build_call(&request->parser->builder, call, STA_TYPE_INT, request->of, request->of.position);
+    struct sta_text_call made = {.apply = sta_text_count};
+    made.pattern = sta_compile_pattern(call->parser, call->terms[1], STA_ANYWHERE, call->caseless);
+    if (made.pattern == NULL)
+        return call->terms[0];
+    return build_made(call, made, STA_TYPE_INT);
 }
 
 /* A literal that is found without case is a quoted pattern. */
@@ -164,40 +160,31 @@ static struct sta_term quoted_pattern(struct sta_builder *builder, struct sta_te
     return term;
 }
 
-static struct sta_term build_replace(const struct request *request)
+static struct sta_term build_replace(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &request->parser->builder;
-    struct sta_term pattern = request->arguments->terms[1], by = request->arguments->terms[2];
-    if (option(request->arguments, "regex", false))
-        return sta_build_replace(request->parser, request->of, pattern, by, request->caseless,
-                                 request->of.position);
-    struct sta_text_call call = {.apply = sta_text_replace_literal, .second = keep(builder, by, false)};
-    if (request->caseless) {
-        call.apply = sta_text_replace;
-        call.pattern =
-            sta_compile_pattern(request->parser, quoted_pattern(builder, pattern), STA_ANYWHERE, true);
+    struct sta_builder *builder = &call->parser->builder;
+    struct sta_term pattern = call->terms[1], by = call->terms[2];
+    if (option(call, "regex", false))
+        return sta_build_replace(call->parser, call->terms[0], pattern, by, call->caseless,
+                                 call->terms[0].position);
+    struct sta_text_call made = {.apply = sta_text_replace_literal, .second = keep(builder, by, false)};
+    if (call->caseless) {
+        made.apply = sta_text_replace;
+        made.pattern =
+            sta_compile_pattern(call->parser, quoted_pattern(builder, pattern), STA_ANYWHERE, true);
     } else {
-        call.first = keep(builder, pattern, false);
+        made.first = keep(builder, pattern, false);
     }
-    return builder->failed ? request->of
-                           : sta_build_call(builder, call, STA_TYPE_TEXT, request->of, request->of.position);
+    return builder->failed ? call->terms[0] : build_made(call, made, STA_TYPE_TEXT);
 }
 
-static struct sta_term build_slice(const struct request *request)
+static struct sta_term build_slice(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &request->parser->builder;
-    const struct sta_arguments *arguments = request->arguments;
-    struct sta_text_call call = {.apply = sta_text_slice, .has_to = arguments->count > 2};
-    call.from = sta_build_node(builder, arguments->terms[1])->value.integer;
-    call.to = call.has_to ? sta_build_node(builder, arguments->terms[2])->value.integer : 0;
-    return sta_build_call(builder, call, STA_TYPE_TEXT, request->of, request->of.position);
-}
-
-/* The functions of the same name. */
-static struct sta_term build_function(const struct request *request)
-{
-    return sta_build_function(request->parser, request->callee, request->arguments->terms,
-                              request->arguments->count);
+    struct sta_builder *builder = &call->parser->builder;
+    struct sta_text_call made = {.apply = sta_text_slice, .has_to = call->count > 2};
+    made.from = sta_build_node(builder, call->terms[1])->value.integer;
+    made.to = made.has_to ? sta_build_node(builder, call->terms[2])->value.integer : 0;
+    return build_made(call, made, STA_TYPE_TEXT);
 }
 
 enum argument_kind { TEXTS, INTEGERS, OWN };
@@ -207,7 +194,7 @@ static const struct method {
     unsigned least, most; /* arguments between the parentheses */
     enum argument_kind kind;
     const char *options[STA_WORD_OPTIONS];
-    struct sta_term (*build)(const struct request *request);
+    struct sta_term (*build)(const struct sta_function_call *call);
     struct sta_help help;
 } methods[] = {
 #define METHOD(name, least, most, kind, build, options, ...)                                                 \
@@ -242,16 +229,16 @@ static const struct method {
     METHOD("slice", 1, 2, INTEGERS, build_slice, OPTIONS(NULL), "s.str.slice(a[, b])",
            "The characters from a to before b, as Python slices.", "\"checkpoint\".str.slice(0, 5)",
            "\"check\""),
-    METHOD("lower", 0, 0, OWN, build_function, OPTIONS(NULL), "s.str.lower()", "As the function lower.",
+    METHOD("lower", 0, 0, OWN, sta_build_function, OPTIONS(NULL), "s.str.lower()", "As the function lower.",
            "\"POSIX\".str.lower()", "\"posix\""),
-    METHOD("upper", 0, 0, OWN, build_function, OPTIONS(NULL), "s.str.upper()", "As the function upper.",
+    METHOD("upper", 0, 0, OWN, sta_build_function, OPTIONS(NULL), "s.str.upper()", "As the function upper.",
            "\"read\".str.upper()", "\"READ\""),
-    METHOD("strip", 0, 0, OWN, build_function, OPTIONS(NULL), "s.str.strip()", "As the function strip.",
+    METHOD("strip", 0, 0, OWN, sta_build_function, OPTIONS(NULL), "s.str.strip()", "As the function strip.",
            "\" read \".str.strip()", "\"read\""),
-    METHOD("len", 0, 0, OWN, build_function, OPTIONS(NULL), "s.str.len()", "As the function len.",
+    METHOD("len", 0, 0, OWN, sta_build_function, OPTIONS(NULL), "s.str.len()", "As the function len.",
            "\"read\".str.len()", "4"),
     /* pandas' expand says whether a table comes back; a column does, always */
-    METHOD("extract", 1, 1, OWN, build_function, OPTIONS("expand"), "s.str.extract(\"pattern\")",
+    METHOD("extract", 1, 1, OWN, sta_build_function, OPTIONS("expand"), "s.str.extract(\"pattern\")",
            "As the function extract.", "\"epoch7\".str.extract(\"[0-9]+\")", "\"7\""),
 };
 
@@ -264,64 +251,60 @@ bool sta_text_method_word(size_t index, struct sta_language_word *word)
     return true;
 }
 
-static const struct method *find_method(struct sta_parser *parser, const struct sta_callee *callee)
+static const struct method *find_method(const struct sta_function_call *call)
 {
     const char *names[STA_COUNT_OF(methods)];
     for (size_t i = 0; i < STA_COUNT_OF(methods); i++) {
         names[i] = methods[i].name;
-        if (sta_text_is(callee->name, names[i]))
+        if (sta_text_is(call->name, names[i]))
             return &methods[i];
     }
-    sta_fail_unknown(&parser->builder, "method of text", callee->name, callee->position, names,
+    sta_fail_unknown(&call->parser->builder, "method of text", call->name, call->position, names,
                      STA_COUNT_OF(names));
     return NULL;
 }
 
-static bool check_options(struct sta_parser *parser, const struct method *method,
-                          const struct sta_callee *callee, const struct sta_arguments *arguments)
+static bool check_options(const struct sta_function_call *call, const struct method *method)
 {
-    for (unsigned i = 0; i < arguments->option_count; i++) {
-        struct sta_text name = sta_token_text(arguments->options[i].name);
+    for (unsigned i = 0; i < call->option_count; i++) {
+        struct sta_text name = sta_token_text(call->options[i].name);
         bool known = false;
         for (unsigned k = 0; k < STA_COUNT_OF(method->options) && method->options[k] != NULL; k++)
             known = known || sta_text_is(name, method->options[k]);
         if (known)
             continue;
-        sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%s has no option '%.*s'",
+        sta_build_fail(&call->parser->builder, STA_EINPUT, call->position, "%s has no option '%.*s'",
                        method->name, (int)STA_MIN(name.length, 120u), name.bytes);
         return false;
     }
     return true;
 }
 
-static bool check_terms(struct sta_parser *parser, const struct method *method,
-                        const struct sta_callee *callee, const struct sta_arguments *arguments)
+static bool check_terms(const struct sta_function_call *call, const struct method *method)
 {
-    for (unsigned i = 1; i < arguments->count; i++) {
-        const struct sta_term *term = &arguments->terms[i];
+    struct sta_builder *builder = &call->parser->builder;
+    for (unsigned i = 1; i < call->count; i++) {
+        const struct sta_term *term = &call->terms[i];
         if (method->kind == TEXTS && !(term->literal && term->type == STA_TYPE_TEXT)) {
-            sta_build_fail(&parser->builder, STA_EINPUT, term->position, "%s needs a text constant here",
+            sta_build_fail(builder, STA_EINPUT, term->position, "%s needs a text constant here",
                            method->name);
             return false;
         }
         if (method->kind == INTEGERS && !(term->literal && term->type == STA_TYPE_INT)) {
-            sta_build_fail(&parser->builder, STA_EINPUT, callee->position,
-                           "%s takes 1 or 2 constant integers", method->name);
+            sta_build_fail(builder, STA_EINPUT, call->position, "%s takes 1 or 2 constant integers",
+                           method->name);
             return false;
         }
     }
     return true;
 }
 
-struct sta_term sta_parse_text_method(struct sta_parser *parser, struct sta_term of,
-                                      const struct sta_callee *callee, const struct sta_arguments *arguments)
+struct sta_term sta_parse_text_method(struct sta_function_call *call)
 {
-    const struct method *method = find_method(parser, callee);
-    if (method == NULL || !check_options(parser, method, callee, arguments) ||
-        !sta_check_count(parser, callee, arguments->count - 1, method->least, method->most) ||
-        !check_terms(parser, method, callee, arguments))
-        return of;
-    bool caseless = !option(arguments, "case", true) || sta_is_caseless(&parser->builder, of);
-    struct request request = {parser, of, callee, arguments, caseless};
-    return method->build(&request);
+    const struct method *method = find_method(call);
+    if (method == NULL || !check_options(call, method) ||
+        !sta_check_count(call, method->least, method->most) || !check_terms(call, method))
+        return call->terms[0];
+    call->caseless = !option(call, "case", true) || sta_is_caseless(&call->parser->builder, call->terms[0]);
+    return method->build(call);
 }

@@ -18,8 +18,9 @@ static struct sta_term parse_list_argument(struct sta_parser *parser)
     return term;
 }
 
-static void parse_option(struct sta_parser *parser, struct sta_arguments *arguments)
+static void parse_option(struct sta_function_call *call)
 {
+    struct sta_parser *parser = call->parser;
     const struct sta_token *name = parser->at;
     parser->at += 2;
     bool yes = sta_parser_at(parser, "true") || sta_parser_at(parser, "True");
@@ -28,56 +29,56 @@ static void parse_option(struct sta_parser *parser, struct sta_arguments *argume
         return;
     }
     parser->at++;
-    if (arguments->option_count == STA_MOST_OPTIONS)
+    if (call->option_count == STA_MOST_OPTIONS)
         sta_build_fail(&parser->builder, STA_EINPUT, name->position, "there are not so many options");
     else
-        arguments->options[arguments->option_count++] = (struct sta_option){name, yes};
+        call->options[call->option_count++] = (struct sta_option){name, yes};
 }
 
-static void parse_argument(struct sta_parser *parser, struct sta_arguments *arguments)
+static void add_argument(struct sta_function_call *call, struct sta_term term)
 {
+    STA_GROW(call->terms, call->capacity, call->count + 1u);
+    call->terms[call->count++] = term;
+}
+
+static void parse_argument(struct sta_function_call *call)
+{
+    struct sta_parser *parser = call->parser;
     const struct sta_token *at = parser->at;
-    if (at->kind == STA_TOKEN_NAME && sta_text_is(sta_token_text(at + 1), "=")) {
-        parse_option(parser, arguments);
-        return;
-    }
-    struct sta_term term = sta_parser_at(parser, "[") ? parse_list_argument(parser) : sta_parse_or(parser);
-    STA_GROW(arguments->terms, arguments->capacity, arguments->count + 1u);
-    arguments->terms[arguments->count++] = term;
+    if (at->kind == STA_TOKEN_NAME && sta_text_is(sta_token_text(at + 1), "="))
+        parse_option(call);
+    else
+        add_argument(call, sta_parser_at(parser, "[") ? parse_list_argument(parser) : sta_parse_or(parser));
 }
 
-void sta_parse_arguments(struct sta_parser *parser, const struct sta_term *first,
-                         struct sta_arguments *arguments)
+void sta_parse_arguments(struct sta_function_call *call, const struct sta_term *first)
 {
-    *arguments = (struct sta_arguments){.count = 0};
-    if (first != NULL) {
-        STA_GROW(arguments->terms, arguments->capacity, 1);
-        arguments->terms[arguments->count++] = *first;
-    }
+    struct sta_parser *parser = call->parser;
+    if (first != NULL)
+        add_argument(call, *first);
     sta_parser_need(parser, "(");
     sta_parser_enter(parser);
     for (bool more = false; !sta_parser_at(parser, ")") && !parser->builder.failed; more = true) {
         if (more)
             sta_parser_need(parser, ",");
         if (!parser->builder.failed)
-            parse_argument(parser, arguments);
+            parse_argument(call);
     }
     parser->nesting--;
     sta_parser_take(parser, ")");
 }
 
-bool sta_refuse_options(struct sta_parser *parser, const struct sta_callee *callee,
-                        const struct sta_arguments *arguments)
+bool sta_refuse_options(const struct sta_function_call *call)
 {
-    if (arguments->option_count > 0)
-        sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s has no named options",
-                       (int)callee->name.length, callee->name.bytes);
-    return !parser->builder.failed;
+    if (call->option_count > 0)
+        sta_build_fail(&call->parser->builder, STA_EINPUT, call->position, "%.*s has no named options",
+                       (int)call->name.length, call->name.bytes);
+    return !call->parser->builder.failed;
 }
 
-bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee, unsigned count,
-                     unsigned least, unsigned most)
+bool sta_check_count(const struct sta_function_call *call, unsigned least, unsigned most)
 {
+    const unsigned count = call->count - call->is_method;
     char range[48];
     if (count >= least && count <= most)
         return true;
@@ -89,8 +90,8 @@ bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee,
         snprintf(range, sizeof range, "at least %u argument%s", least, least == 1 ? "" : "s");
     else
         snprintf(range, sizeof range, "%u to %u arguments", least, most);
-    sta_build_fail(&parser->builder, STA_EINPUT, callee->position, "%.*s takes %s, found %u",
-                   (int)callee->name.length, callee->name.bytes, range, count);
+    sta_build_fail(&call->parser->builder, STA_EINPUT, call->position, "%.*s takes %s, found %u",
+                   (int)call->name.length, call->name.bytes, range, count);
     return false;
 }
 
@@ -98,56 +99,49 @@ bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee,
 
 struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name)
 {
-    struct sta_callee callee = {sta_token_text(name), name->position, false, NULL};
+    struct sta_function_call call = {
+        .parser = parser, .name = sta_token_text(name), .position = name->position};
     struct sta_term term = sta_nothing();
-    if (sta_is_aggregate(callee.name))
+    if (sta_is_aggregate(call.name))
         return sta_parse_aggregate(parser, name);
-    if (!sta_check_function(parser, &callee))
+    if (!sta_check_function(&call))
         return term;
-    struct sta_arguments arguments;
-    sta_parse_arguments(parser, NULL, &arguments);
-    if (!parser->builder.failed && sta_refuse_options(parser, &callee, &arguments))
-        term = sta_build_function(parser, &callee, arguments.terms, arguments.count);
-    free(arguments.terms);
+    sta_parse_arguments(&call, NULL);
+    if (!parser->builder.failed && sta_refuse_options(&call))
+        term = sta_build_function(&call);
+    free(call.terms);
     return term;
 }
 
 /* ---- methods of any value */
 
-typedef struct sta_term (*method_builder)(struct sta_parser *parser, const struct sta_callee *callee,
-                                          const struct sta_term *arguments, unsigned count);
-
-static struct sta_term method_isna(struct sta_parser *parser, const struct sta_callee *callee,
-                                   const struct sta_term *arguments, unsigned count)
+static struct sta_term method_isna(const struct sta_function_call *call)
 {
-    return sta_build_isna(&parser->builder, arguments[0], false);
+    return sta_build_isna(&call->parser->builder, call->terms[0], false);
 }
 
-static struct sta_term method_notna(struct sta_parser *parser, const struct sta_callee *callee,
-                                    const struct sta_term *arguments, unsigned count)
+static struct sta_term method_notna(const struct sta_function_call *call)
 {
-    return sta_build_isna(&parser->builder, arguments[0], true);
+    return sta_build_isna(&call->parser->builder, call->terms[0], true);
 }
 
-static struct sta_term method_between(struct sta_parser *parser, const struct sta_callee *callee,
-                                      const struct sta_term *arguments, unsigned count)
+static struct sta_term method_between(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &parser->builder;
-    struct sta_term low =
-        sta_build_compare(builder, STA_GREATER_EQUAL, callee->position, arguments[0], arguments[1]);
-    struct sta_term high =
-        sta_build_compare(builder, STA_LESS_EQUAL, callee->position, arguments[0], arguments[2]);
+    struct sta_builder *builder = &call->parser->builder;
+    const struct sta_term of = call->terms[0];
+    struct sta_term low = sta_build_compare(builder, STA_GREATER_EQUAL, call->position, of, call->terms[1]);
+    struct sta_term high = sta_build_compare(builder, STA_LESS_EQUAL, call->position, of, call->terms[2]);
     if (builder->failed)
         return low;
     struct sta_term both = sta_build_junction(builder, STA_OP_AND, low, high);
-    both.position = arguments[0].position;
+    both.position = of.position;
     return both;
 }
 
 static const struct method {
     const char *name;
-    unsigned least, most; /* arguments between the parentheses */
-    method_builder build; /* NULL: its argument is a list, which parse_isin reads */
+    unsigned least, most;                                           /* arguments between the parentheses */
+    struct sta_term (*build)(const struct sta_function_call *call); /* NULL: parse_isin reads its list */
     struct sta_help help;
 } methods[] = {
     {"isin",
@@ -183,26 +177,25 @@ bool sta_method_word(size_t index, struct sta_language_word *word)
     return true;
 }
 
-static void fail_method(struct sta_parser *parser, const struct sta_callee *callee)
+static void fail_method(const struct sta_function_call *call)
 {
     const char *names[STA_COUNT_OF(methods) + 1] = {"str"};
     for (size_t i = 0; i < STA_COUNT_OF(methods); i++)
         names[i + 1] = methods[i].name;
-    sta_fail_unknown(&parser->builder, "method", callee->name, callee->position, names, STA_COUNT_OF(names));
+    sta_fail_unknown(&call->parser->builder, "method", call->name, call->position, names,
+                     STA_COUNT_OF(names));
 }
 
-static struct sta_term apply_method(struct sta_parser *parser, const struct sta_callee *callee,
-                                    const struct sta_arguments *arguments)
+static struct sta_term apply_method(const struct sta_function_call *call)
 {
     const struct method *method = NULL;
     for (size_t i = 0; i < STA_COUNT_OF(methods); i++)
-        if (sta_text_is(callee->name, methods[i].name))
+        if (sta_text_is(call->name, methods[i].name))
             method = &methods[i];
     if (method == NULL)
-        fail_method(parser, callee);
-    else if (sta_refuse_options(parser, callee, arguments) &&
-             sta_check_count(parser, callee, arguments->count - 1, method->least, method->most))
-        return method->build(parser, callee, arguments->terms, arguments->count);
+        fail_method(call);
+    else if (sta_refuse_options(call) && sta_check_count(call, method->least, method->most))
+        return method->build(call);
     return sta_nothing();
 }
 
@@ -221,16 +214,15 @@ static struct sta_term parse_isin(struct sta_parser *parser, struct sta_term of)
 static struct sta_term parse_method(struct sta_parser *parser, struct sta_term of,
                                     const struct sta_token *name, bool text_method)
 {
-    struct sta_callee callee = {sta_token_text(name), name->position, true, NULL};
-    if (!text_method && sta_text_is(callee.name, "isin"))
+    struct sta_function_call call = {
+        .parser = parser, .name = sta_token_text(name), .position = name->position, .is_method = true};
+    if (!text_method && sta_text_is(call.name, "isin"))
         return parse_isin(parser, of);
-    struct sta_arguments arguments;
     struct sta_term term = sta_nothing();
-    sta_parse_arguments(parser, &of, &arguments);
+    sta_parse_arguments(&call, &of);
     if (!parser->builder.failed)
-        term = text_method ? sta_parse_text_method(parser, of, &callee, &arguments)
-                           : apply_method(parser, &callee, &arguments);
-    free(arguments.terms);
+        term = text_method ? sta_parse_text_method(&call) : apply_method(&call);
+    free(call.terms);
     return term;
 }
 

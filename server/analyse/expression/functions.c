@@ -12,118 +12,117 @@ struct sta_function {
     /* n number, s text, i constant integer, r constant pattern, t constant text, a anything; ? begins those
      * that may be left out */
     const char *kinds;
-    struct sta_term (*build)(struct sta_parser *parser, const struct sta_callee *callee,
-                             const struct sta_term *arguments, unsigned count);
+    struct sta_term (*build)(const struct sta_function_call *call);
     enum sta_operation operation; /* of numbers */
     enum sta_type type;           /* of the result */
     sta_text_function apply;      /* of texts */
     struct sta_help help;
 };
 
-#define BUILDER(name)                                                                                        \
-    static struct sta_term name(struct sta_parser *parser, const struct sta_callee *callee,                  \
-                                const struct sta_term *arguments, unsigned count)
-
 /* ---- numbers */
 
-BUILDER(build_number)
+static struct sta_term build_number(const struct sta_function_call *call)
 {
-    struct sta_term x = sta_build_cast(&parser->builder, arguments[0], STA_TYPE_FLOAT);
-    return sta_build_plain(&parser->builder, callee->function->operation, callee->function->type,
-                           callee->position, &x, 1);
+    struct sta_term x = sta_build_cast(&call->parser->builder, call->terms[0], STA_TYPE_FLOAT);
+    return sta_build_plain(&call->parser->builder, call->function->operation, call->function->type,
+                           call->position, &x, 1);
 }
 
 /* Of an integer: itself. */
-BUILDER(build_whole)
+static struct sta_term build_whole(const struct sta_function_call *call)
 {
-    if (arguments[0].type == STA_TYPE_INT || arguments[0].type == STA_TYPE_BOOL)
-        return sta_renamed(sta_build_cast(&parser->builder, arguments[0], STA_TYPE_INT), callee->position);
-    return build_number(parser, callee, arguments, count);
+    if (call->terms[0].type == STA_TYPE_INT || call->terms[0].type == STA_TYPE_BOOL)
+        return sta_renamed(sta_build_cast(&call->parser->builder, call->terms[0], STA_TYPE_INT),
+                           call->position);
+    return build_number(call);
 }
 
-BUILDER(build_round)
+static struct sta_term build_round(const struct sta_function_call *call)
 {
-    if (count == 1)
-        return build_whole(parser, callee, arguments, count);
-    double digits = sta_literal_number(&parser->builder, arguments[1]);
+    if (call->count == 1)
+        return build_whole(call);
+    double digits = sta_literal_number(&call->parser->builder, call->terms[1]);
     struct sta_node model = {
         .operation = STA_OP_ROUND_TO_F, .type = STA_TYPE_FLOAT, .scale = pow(10, digits)};
-    struct sta_term x = sta_build_cast(&parser->builder, arguments[0], STA_TYPE_FLOAT);
-    return sta_build(&parser->builder, &model, callee->position, &x, 1);
+    struct sta_term x = sta_build_cast(&call->parser->builder, call->terms[0], STA_TYPE_FLOAT);
+    return sta_build(&call->parser->builder, &model, call->position, &x, 1);
 }
 
-BUILDER(build_abs)
+static struct sta_term build_abs(const struct sta_function_call *call)
 {
-    enum sta_type type = sta_integral_type(arguments, 1);
-    struct sta_term x = sta_build_cast(&parser->builder, arguments[0], type);
-    return sta_build_plain(&parser->builder, sta_typed_operation(STA_OP_ABS_I, type), type, callee->position,
-                           &x, 1);
+    enum sta_type type = sta_integral_type(call->terms, 1);
+    struct sta_term x = sta_build_cast(&call->parser->builder, call->terms[0], type);
+    return sta_build_plain(&call->parser->builder, sta_typed_operation(STA_OP_ABS_I, type), type,
+                           call->position, &x, 1);
 }
 
-BUILDER(build_extreme)
+static struct sta_term build_extreme(const struct sta_function_call *call)
 {
-    return sta_build_extreme(parser, callee->function->operation, callee, arguments, count);
+    return sta_build_extreme(call, call->function->operation);
 }
 
 /* ---- texts */
 
-BUILDER(build_text)
+static struct sta_term build_text(const struct sta_function_call *call)
 {
-    struct sta_text_call call = {.apply = callee->function->apply};
-    return sta_build_call(&parser->builder, call, callee->function->type, arguments[0], callee->position);
+    struct sta_text_call made = {.apply = call->function->apply};
+    return sta_build_call(&call->parser->builder, made, call->function->type, call->terms[0], call->position);
 }
 
-BUILDER(build_part)
+static struct sta_term build_part(const struct sta_function_call *call)
 {
-    struct sta_builder *builder = &parser->builder;
-    struct sta_text separator = sta_literal_text(builder, arguments[1]);
+    struct sta_builder *builder = &call->parser->builder;
+    struct sta_text separator = sta_literal_text(builder, call->terms[1]);
     if (separator.length == 0) {
-        sta_build_fail(builder, STA_EINPUT, arguments[1].position, "the separator is empty");
+        sta_build_fail(builder, STA_EINPUT, call->terms[1].position, "the separator is empty");
         return sta_nothing();
     }
-    struct sta_text_call call = {.apply = callee->function->apply,
-                                 .from = sta_build_node(builder, arguments[2])->value.integer};
-    call.first = (struct sta_text){sta_arena_copy(&builder->tree->arena, separator.bytes, separator.length),
+    struct sta_text_call made = {.apply = call->function->apply,
+                                 .from = sta_build_node(builder, call->terms[2])->value.integer};
+    made.first = (struct sta_text){sta_arena_copy(&builder->tree->arena, separator.bytes, separator.length),
                                    separator.length};
-    return sta_build_call(builder, call, callee->function->type, arguments[0], callee->position);
+    return sta_build_call(builder, made, call->function->type, call->terms[0], call->position);
 }
 
-BUILDER(build_replace)
+static struct sta_term build_replace(const struct sta_function_call *call)
 {
-    return sta_build_replace(parser, arguments[0], arguments[1], arguments[2], false, callee->position);
+    return sta_build_replace(call->parser, call->terms[0], call->terms[1], call->terms[2], false,
+                             call->position);
 }
 
-BUILDER(build_extract)
+static struct sta_term build_extract(const struct sta_function_call *call)
 {
-    struct sta_text_call call = {.apply = callee->function->apply,
-                                 .pattern = sta_compile_pattern(parser, arguments[1], STA_ANYWHERE, false)};
-    if (call.pattern == NULL)
+    struct sta_text_call made = {.apply = call->function->apply,
+                                 .pattern =
+                                     sta_compile_pattern(call->parser, call->terms[1], STA_ANYWHERE, false)};
+    if (made.pattern == NULL)
         return sta_nothing();
-    return sta_build_call(&parser->builder, call, callee->function->type, arguments[0], callee->position);
+    return sta_build_call(&call->parser->builder, made, call->function->type, call->terms[0], call->position);
 }
 
 /* ---- any value */
 
-BUILDER(build_int)
+static struct sta_term build_int(const struct sta_function_call *call)
 {
-    if (arguments[0].type == STA_TYPE_TEXT)
-        return build_text(parser, callee, arguments, count);
-    return build_whole(parser, callee, arguments, count);
+    if (call->terms[0].type == STA_TYPE_TEXT)
+        return build_text(call);
+    return build_whole(call);
 }
 
-BUILDER(build_float)
+static struct sta_term build_float(const struct sta_function_call *call)
 {
-    if (arguments[0].type == STA_TYPE_TEXT)
-        return build_text(parser, callee, arguments, count);
-    return sta_renamed(sta_build_cast(&parser->builder, arguments[0], STA_TYPE_FLOAT), callee->position);
+    if (call->terms[0].type == STA_TYPE_TEXT)
+        return build_text(call);
+    return sta_renamed(sta_build_cast(&call->parser->builder, call->terms[0], STA_TYPE_FLOAT),
+                       call->position);
 }
 
-BUILDER(build_str)
+static struct sta_term build_str(const struct sta_function_call *call)
 {
-    struct sta_term x = arguments[0];
+    struct sta_term x = call->terms[0];
     if (x.type == STA_TYPE_TEXT || x.type == STA_TYPE_NULL)
-        return sta_renamed(sta_build_cast(&parser->builder, x, STA_TYPE_TEXT), callee->position);
-    return sta_build_plain(&parser->builder, STA_OP_TEXT_OF, STA_TYPE_TEXT, callee->position, &x, 1);
+        return sta_renamed(sta_build_cast(&call->parser->builder, x, STA_TYPE_TEXT), call->position);
+    return sta_build_plain(&call->parser->builder, STA_OP_TEXT_OF, STA_TYPE_TEXT, call->position, &x, 1);
 }
 
 /* ---- the table */
@@ -221,22 +220,21 @@ static const char *mismatch(char kind, const struct sta_term *term)
     }
 }
 
-static bool check_arguments(struct sta_parser *parser, const struct sta_function *function,
-                            const struct sta_callee *callee, const struct sta_term *arguments, unsigned count)
+static bool check_arguments(const struct sta_function_call *call, const struct sta_function *function)
 {
     const char *may = strchr(function->kinds, '?');
     unsigned all = (unsigned)strlen(function->kinds) - (may != NULL);
     unsigned least = may != NULL ? (unsigned)(may - function->kinds) : all;
-    unsigned own = callee->is_method; /* stood before the dot */
-    if (!sta_check_count(parser, callee, count - own, least - own, all - own))
+    unsigned own = call->is_method; /* stood before the dot */
+    if (!sta_check_count(call, least - own, all - own))
         return false;
-    for (unsigned i = 0; i < count; i++) {
-        const char *wanted = mismatch(function->kinds[i < least ? i : i + 1], &arguments[i]);
+    for (unsigned i = 0; i < call->count; i++) {
+        const struct sta_term *term = &call->terms[i];
+        const char *wanted = mismatch(function->kinds[i < least ? i : i + 1], term);
         if (wanted == NULL)
             continue;
-        sta_build_fail(&parser->builder, STA_EINPUT, arguments[i].position, "%s needs %s here, not %s%s",
-                       function->name, wanted, STA_A_TYPE(arguments[i]),
-                       arguments[i].literal ? "" : " that is computed");
+        sta_build_fail(&call->parser->builder, STA_EINPUT, term->position, "%s needs %s here, not %s%s",
+                       function->name, wanted, STA_A_TYPE(*term), term->literal ? "" : " that is computed");
         return false;
     }
     return true;
@@ -250,30 +248,28 @@ static const struct sta_function *find_function(struct sta_text name)
     return NULL;
 }
 
-bool sta_check_function(struct sta_parser *parser, const struct sta_callee *callee)
+bool sta_check_function(const struct sta_function_call *call)
 {
     const char *names[STA_AGGREGATES + STA_COUNT_OF(functions)];
     size_t count = 0;
-    if (find_function(callee->name) != NULL)
+    if (find_function(call->name) != NULL)
         return true;
-    for (size_t i = 0; parser->aggregates != NULL && sta_aggregate_name(i) != NULL; i++)
+    for (size_t i = 0; call->parser->aggregates != NULL && sta_aggregate_name(i) != NULL; i++)
         names[count++] = sta_aggregate_name(i);
     for (size_t i = 0; i < STA_COUNT_OF(functions); i++)
         names[count++] = functions[i].name;
-    sta_fail_unknown(&parser->builder, "function", callee->name, callee->position, names, count);
+    sta_fail_unknown(&call->parser->builder, "function", call->name, call->position, names, count);
     return false;
 }
 
-struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
-                                   const struct sta_term *arguments, unsigned count)
+struct sta_term sta_build_function(const struct sta_function_call *call)
 {
-    const struct sta_function *function = find_function(callee->name);
-    STA_ASSERT(function != NULL);
-    if (function->kinds != NULL && !check_arguments(parser, function, callee, arguments, count))
+    struct sta_function_call called = *call;
+    called.function = find_function(call->name);
+    STA_ASSERT(called.function != NULL);
+    if (called.function->kinds != NULL && !check_arguments(&called, called.function))
         return sta_nothing();
-    struct sta_callee called = *callee;
-    called.function = function;
-    return function->build(parser, &called, arguments, count);
+    return called.function->build(&called);
 }
 
 bool sta_function_word(size_t index, struct sta_language_word *word)

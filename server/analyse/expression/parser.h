@@ -24,21 +24,19 @@ struct sta_option {
     bool value;
 };
 
-/* What stands between the parentheses of a call. */
-struct sta_arguments {
-    struct sta_term *terms; /* free() */
+/* A call of a function or a method, and what stands between its parentheses. */
+struct sta_function_call {
+    struct sta_parser *parser;
+    struct sta_text name;
+    uint32_t position;                   /* of the name */
+    bool is_method;                      /* its first argument stood before the dot */
+    bool caseless;                       /* of a method of texts: it compares without case */
+    const struct sta_function *function; /* that was found by the name; NULL: none was looked for */
+    struct sta_term *terms;              /* arguments; free() */
     unsigned count;
     size_t capacity;
     struct sta_option options[STA_MOST_OPTIONS];
     unsigned option_count;
-};
-
-/* A name that is called: a function or a method. */
-struct sta_callee {
-    struct sta_text name;
-    uint32_t position;
-    bool is_method;                      /* its first argument stood before the dot */
-    const struct sta_function *function; /* that was found by the name; NULL: none was looked for */
 };
 
 /* ---- expression.c */
@@ -70,19 +68,15 @@ struct sta_term sta_nothing(void);
 /** What stands behind a value: ".name(..)" and ".str.name(..)", repeatedly. */
 struct sta_term sta_parse_methods(struct sta_parser *parser, struct sta_term of);
 struct sta_term sta_parse_call(struct sta_parser *parser, const struct sta_token *name);
-/** What stands between parentheses; free() the terms.  @first: what stood before the dot of a method, or
- * NULL. */
-void sta_parse_arguments(struct sta_parser *parser, const struct sta_term *first,
-                         struct sta_arguments *arguments);
-bool sta_refuse_options(struct sta_parser *parser, const struct sta_callee *callee,
-                        const struct sta_arguments *arguments);
+/** Reads what stands between parentheses; free() the terms.  @first: what stood before the dot of a method,
+ * or NULL. */
+void sta_parse_arguments(struct sta_function_call *call, const struct sta_term *first);
+bool sta_refuse_options(const struct sta_function_call *call);
 /** Fails unless there are @least to @most arguments (a method's own value not counted). */
-bool sta_check_count(struct sta_parser *parser, const struct sta_callee *callee, unsigned count,
-                     unsigned least, unsigned most);
+bool sta_check_count(const struct sta_function_call *call, unsigned least, unsigned most);
 
 /* ---- call_texts.c */
-struct sta_term sta_parse_text_method(struct sta_parser *parser, struct sta_term of,
-                                      const struct sta_callee *callee, const struct sta_arguments *arguments);
+struct sta_term sta_parse_text_method(struct sta_function_call *call);
 /** NULL, and a failure at the constant, if it is no pattern. */
 const struct sta_pattern *sta_compile_pattern(struct sta_parser *parser, struct sta_term constant,
                                               enum sta_anchoring anchoring, bool caseless);
@@ -91,31 +85,23 @@ struct sta_term sta_build_replace(struct sta_parser *parser, struct sta_term of,
 
 /* ---- functions.c */
 /** Whether there is a function of that name; else fails at the name, before its arguments are blamed. */
-bool sta_check_function(struct sta_parser *parser, const struct sta_callee *callee);
+bool sta_check_function(const struct sta_function_call *call);
 /** Calls the function of that name, which there is, with these arguments. */
-struct sta_term sta_build_function(struct sta_parser *parser, const struct sta_callee *callee,
-                                   const struct sta_term *arguments, unsigned count);
+struct sta_term sta_build_function(const struct sta_function_call *call);
 
 /* ---- choices.c: functions whose result is one of their arguments */
-/** Fails unless all are numbers. */
-bool sta_check_numbers(struct sta_parser *parser, const struct sta_callee *callee,
-                       const struct sta_term *arguments, unsigned count);
+/** Fails unless all arguments are numbers. */
+bool sta_check_numbers(const struct sta_function_call *call);
 /** The same value under another position, no longer a bare column or a constant as written. */
 struct sta_term sta_renamed(struct sta_term term, uint32_t position);
-struct sta_term sta_build_coalesce(struct sta_parser *parser, const struct sta_callee *callee,
-                                   const struct sta_term *arguments, unsigned count);
-struct sta_term sta_build_where(struct sta_parser *parser, const struct sta_callee *callee,
-                                const struct sta_term *arguments, unsigned count);
+struct sta_term sta_build_coalesce(const struct sta_function_call *call);
+struct sta_term sta_build_where(const struct sta_function_call *call);
 /** @of_integers: STA_OP_LEAST_I or STA_OP_GREATEST_I. */
-struct sta_term sta_build_extreme(struct sta_parser *parser, enum sta_operation of_integers,
-                                  const struct sta_callee *callee, const struct sta_term *arguments,
-                                  unsigned count);
+struct sta_term sta_build_extreme(const struct sta_function_call *call, enum sta_operation of_integers);
 
 /* ---- binning.c */
-struct sta_term sta_build_bin(struct sta_parser *parser, const struct sta_callee *callee,
-                              const struct sta_term *arguments, unsigned count);
-struct sta_term sta_build_cut(struct sta_parser *parser, const struct sta_callee *callee,
-                              const struct sta_term *arguments, unsigned count);
+struct sta_term sta_build_bin(const struct sta_function_call *call);
+struct sta_term sta_build_cut(const struct sta_function_call *call);
 
 /* ---- the tables behind sta_language_word(): the word at @index, false beyond the last */
 bool sta_function_word(size_t index, struct sta_language_word *word);
