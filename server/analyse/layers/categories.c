@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyse/layers/categories.h"
-#include "analyse/layers/palette.h"
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/presets.h"
 #include "common/buffer.h"

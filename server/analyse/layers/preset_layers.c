@@ -4,7 +4,6 @@
 
 #include "analyse/layers/classify.h"
 #include "analyse/layers/conditions.h"
-#include "analyse/layers/palette.h"
 #include "analyse/layers/preset_build.h"
 #include "analyse/layers/yaml_checks.h"
 #include "analyse/layers/presets.h"

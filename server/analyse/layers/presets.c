@@ -1,5 +1,6 @@
 /* All presets and the function classes of one reading of the configuration; frozen once loaded, so any thread
  * may look. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -216,4 +217,27 @@ enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char
 bool sta_presets_is_io_category(const struct sta_presets *presets, const char *cat, size_t length)
 {
     return sta_dictionary_find(presets->functions.categories, cat, length) != STA_NO_CODE;
+}
+
+/* ---- colours that differ to any kind of colour vision (after Okabe and Ito, and Tol), dark enough to be
+ * lightened with depth */
+
+#define DEEPEST 3 /* lighter than that is too near to white */
+
+static const uint32_t hues[] = {0x005a8c, 0xb34700, 0x00735a, 0x8a3d6b, 0x8f6200,
+                                0x3b2f8f, 0x2f7d32, 0x8f1d3f, 0x2b7a9e, 0x6b6b1f};
+
+static unsigned lighten(unsigned channel, unsigned depth)
+{
+    return channel + (255 - channel) * depth / (DEEPEST + 2);
+}
+
+const char *sta_palette_color(size_t index, unsigned depth, struct sta_arena *memory)
+{
+    char color[sizeof "#rrggbb"];
+    uint32_t hue = hues[index % STA_COUNT_OF(hues)];
+    depth = STA_MIN(depth, (unsigned)DEEPEST);
+    snprintf(color, sizeof color, "#%02x%02x%02x", lighten(hue >> 16 & 255, depth) & 255,
+             lighten(hue >> 8 & 255, depth) & 255, lighten(hue & 255, depth) & 255);
+    return sta_arena_copy(memory, color, strlen(color));
 }

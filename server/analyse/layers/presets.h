@@ -23,5 +23,7 @@ struct sta_presets {
 void sta_preset_destroy(struct sta_preset *preset);
 /** The layer named so; NULL: there is none, or @name is NULL. */
 const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name);
+/** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth. */
+const char *sta_palette_color(size_t index, unsigned depth, struct sta_arena *memory);
 
 #endif

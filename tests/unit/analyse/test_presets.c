@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyse/layers/palette.h"
+#include "analyse/layers/presets.h"
 #include "common/files.h"
 #include "common/memory.h"
 #include "built_in.h"
