@@ -266,6 +266,7 @@ int sta_presets_add_rules(struct sta_presets *presets, const char *file, const c
                           const struct sta_preset_change *change, struct sta_preset_mistakes *mistakes,
                           struct sta_error *err)
 {
+    *err = STA_ERROR_INIT; /* checks do nothing after a failure */
     struct sta_rules *rules = sta_alloc(sizeof *rules);
     struct loading loading = {.rules = rules, .presets = presets};
     *rules = (struct sta_rules){.goal = 0.9, .stake_floor = 0.01, .warmup_steps = 1};

@@ -28,22 +28,21 @@ static size_t phase_of(const char *name)
     return i;
 }
 
-int sta_preset_build_phases(struct sta_preset_builder *builder)
+void sta_preset_build_phases(struct sta_preset_builder *builder)
 {
     const struct sta_preset_file *owner;
     const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "phases", &owner);
-    int status = sta_check_kind(owner->yaml, &node, "phases", STA_YAML_MAPPING, builder->err);
-    if (status == STA_OK && node != NULL)
-        status = sta_check_keys(owner->yaml, node, "phases", phase_names, STA_PHASES, builder->err);
     builder->varying_count = 0;
-    for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
+    if (sta_check_kind(owner->yaml, &node, "phases", STA_YAML_MAPPING, builder->err) != STA_OK ||
+        node == NULL ||
+        sta_check_keys(owner->yaml, node, "phases", phase_names, STA_PHASES, builder->err) != STA_OK)
+        return;
+    for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
         const size_t phase = phase_of(node->keys[i]->text);
         sta_preset_at(builder, "/phases/%s", phase_names[phase]);
-        status = sta_preset_check_condition(builder, owner->yaml, node->items[i], phase_names[phase],
-                                            &builder->preset->phases[phase]);
-        status = sta_preset_note(builder, status);
+        sta_preset_check_condition(builder, owner->yaml, node->items[i], phase_names[phase],
+                                   &builder->preset->phases[phase]);
     }
-    return status;
 }
 
 /* ---- chains */
@@ -66,106 +65,91 @@ static bool is_taken(const struct sta_chain *chain, const char *name)
 }
 
 /* A name of a set or cause, and what it is the name of. */
-static int check_set(const struct part *part, const struct sta_yaml_node *name,
-                     const struct sta_yaml_node *condition, const char **text)
+static void check_set(const struct part *part, const struct sta_yaml_node *name,
+                      const struct sta_yaml_node *condition, const char **text)
 {
+    struct sta_error *err = part->builder->err;
     const char *called;
-    int status = sta_check_name(part->yaml, name, "name", &called, part->builder->err);
-    if (status == STA_OK && is_taken(part->chain, called))
-        status =
-            sta_yaml_fail(part->yaml, name, part->builder->err,
-                          "the name \"%s\" is taken: by a set or cause of this chain, or idle, untraced, "
-                          "target",
-                          called);
-    if (status == STA_OK && part->chain->set_count + part->chain->cause_count == CHAIN_SETS)
-        status = sta_yaml_fail(part->yaml, name, part->builder->err,
-                               "a chain may have %d sets and causes together", CHAIN_SETS);
-    return status == STA_OK
-               ? sta_preset_check_condition(part->builder, part->yaml, condition, "condition", text)
-               : status;
+    if (sta_check_name(part->yaml, name, "name", &called, err) != STA_OK)
+        return;
+    if (is_taken(part->chain, called))
+        sta_yaml_fail(part->yaml, name, err,
+                      "the name \"%s\" is taken: by a set or cause of this chain, or idle, untraced, target",
+                      called);
+    else if (part->chain->set_count + part->chain->cause_count == CHAIN_SETS)
+        sta_yaml_fail(part->yaml, name, err, "a chain may have %d sets and causes together", CHAIN_SETS);
+    sta_preset_check_condition(part->builder, part->yaml, condition, "condition", text);
 }
 
-static int build_sets(const struct part *part, const struct sta_yaml_node *node)
+static void build_sets(const struct part *part, const struct sta_yaml_node *node)
 {
     struct sta_chain *chain = part->chain;
-    int status = sta_check_kind(part->yaml, &node, "sets", STA_YAML_MAPPING, part->builder->err);
-    if (status != STA_OK || node == NULL)
-        return status;
+    if (sta_check_kind(part->yaml, &node, "sets", STA_YAML_MAPPING, part->builder->err) != STA_OK ||
+        node == NULL)
+        return;
     chain->sets = sta_preset_alloc(part->builder, node->count, sizeof *chain->sets);
-    for (size_t i = 0; i < node->count && status == STA_OK; i++) {
+    for (size_t i = 0; i < node->count && !sta_preset_failed(part->builder); i++) {
         const char *text = NULL;
-        status = check_set(part, node->keys[i], node->items[i], &text);
-        if (status == STA_OK)
-            chain->sets[chain->set_count++] = (struct sta_named_expression){node->keys[i]->text, text};
+        check_set(part, node->keys[i], node->items[i], &text);
+        chain->sets[chain->set_count++] = (struct sta_named_expression){node->keys[i]->text, text};
     }
-    return status;
 }
 
 /* What a cause is beside itself: words of a list. */
-static int build_kind(const struct part *part, const struct sta_yaml_node *node, struct sta_cause *cause)
+static void build_kind(const struct part *part, const struct sta_yaml_node *node, struct sta_cause *cause)
 {
+    struct sta_preset_builder *builder = part->builder;
     const char **words;
     size_t count;
-    int status = sta_check_texts(part->yaml, node, "is", &part->builder->preset->memory, &words, &count,
-                                 part->builder->err);
-    for (size_t i = 0; status == STA_OK && i < count; i++) {
+    sta_check_texts(part->yaml, node, "is", &builder->preset->memory, &words, &count, builder->err);
+    for (size_t i = 0; i < count && !sta_preset_failed(builder); i++) {
         if (strcmp(words[i], "input") == 0)
             cause->input = true;
         else if (strcmp(words[i], "storage") == 0)
             cause->storage = true;
         else
-            status = sta_yaml_fail(part->yaml, node->items[i], part->builder->err,
-                                   "a cause is input or storage or both, not \"%.80s\"", words[i]);
+            sta_yaml_fail(part->yaml, node->items[i], builder->err,
+                          "a cause is input or storage or both, not \"%.80s\"", words[i]);
     }
-    return status;
 }
 
-static int build_cause(const struct part *part, const struct sta_yaml_node *node)
+static void build_cause(const struct part *part, const struct sta_yaml_node *node)
 {
     static const char *const keys[] = {"name", "label", "condition", "is"};
-    struct sta_preset_builder *builder = part->builder;
-    struct sta_cause cause = {0};
-    const struct sta_yaml_node *name, *condition;
-    const char *text = NULL, *label;
-    int status = sta_check_keys(part->yaml, node, "a cause", keys, STA_COUNT_OF(keys), builder->err);
-    if (status == STA_OK)
-        status = sta_check_member(part->yaml, node, "a cause", "name", &name, builder->err);
-    if (status == STA_OK)
-        status = sta_check_member(part->yaml, node, "a cause", "condition", &condition, builder->err);
-    if (status == STA_OK)
-        status = check_set(part, name, condition, &text);
-    if (status == STA_OK)
-        status = build_kind(part, sta_yaml_find(node, "is"), &cause);
-    if (status != STA_OK)
-        return status;
-    label = name->text;
-    if (!sta_yaml_is_null(sta_yaml_find(node, "label")))
-        status = sta_check_text(part->yaml, sta_yaml_find(node, "label"), "label", &label, builder->err);
-    if (status != STA_OK)
-        return status;
-    cause.name = name->text;
-    cause.label = label;
-    cause.condition = text;
-    part->chain->causes[part->chain->cause_count++] = cause;
-    return STA_OK;
+    struct sta_error *err = part->builder->err;
+    struct sta_cause *cause = &part->chain->causes[part->chain->cause_count];
+    const struct sta_yaml_node *name, *condition, *label;
+    sta_check_keys(part->yaml, node, "a cause", keys, STA_COUNT_OF(keys), err);
+    sta_check_member(part->yaml, node, "a cause", "name", &name, err);
+    sta_check_member(part->yaml, node, "a cause", "condition", &condition, err);
+    check_set(part, name, condition, &cause->condition);
+    if (sta_preset_failed(part->builder))
+        return;
+    cause->name = cause->label = name->text;
+    build_kind(part, sta_yaml_find(node, "is"), cause);
+    label = sta_yaml_find(node, "label");
+    if (!sta_yaml_is_null(label))
+        sta_check_text(part->yaml, label, "label", &cause->label, err);
+    part->chain->cause_count++;
 }
 
-static int build_causes(const struct part *part, const struct sta_yaml_node *node)
+static void build_causes(const struct part *part, const struct sta_yaml_node *node)
 {
-    int status = sta_check_kind(part->yaml, &node, "causes", STA_YAML_SEQUENCE, part->builder->err);
-    if (status == STA_OK && (node == NULL || node->count == 0))
-        return sta_yaml_fail(part->yaml, node, part->builder->err, "a chain needs causes");
-    if (status != STA_OK)
-        return status;
-    part->chain->causes = sta_preset_alloc(part->builder, node->count, sizeof *part->chain->causes);
-    for (size_t i = 0; i < node->count && status == STA_OK; i++) {
-        sta_preset_at(part->builder, "/attribution/%.60s/causes/%zu", part->chain->name, i);
-        status = build_cause(part, node->items[i]);
+    struct sta_preset_builder *builder = part->builder;
+    if (sta_check_kind(part->yaml, &node, "causes", STA_YAML_SEQUENCE, builder->err) != STA_OK)
+        return;
+    if (node == NULL || node->count == 0) {
+        sta_yaml_fail(part->yaml, node, builder->err, "a chain needs causes");
+        return;
     }
-    return status;
+    part->chain->causes = sta_preset_alloc(builder, node->count, sizeof *part->chain->causes);
+    for (size_t i = 0; i < node->count && !sta_preset_failed(builder); i++) {
+        sta_preset_at(builder, "/attribution/%.60s/causes/%zu", part->chain->name, i);
+        build_cause(part, node->items[i]);
+    }
 }
 
-static int check_target(const struct part *part, const struct sta_yaml_node *node, const char *text)
+static void check_target(const struct part *part, const struct sta_yaml_node *node)
 {
     const struct sta_chain *chain = part->chain;
     struct sta_schema_column columns[CHAIN_SETS + 1];
@@ -178,67 +162,57 @@ static int check_target(const struct part *part, const struct sta_yaml_node *nod
         columns[schema.count++] =
             (struct sta_schema_column){.name = chain->causes[i].name, .type = STA_TYPE_BOOL};
     columns[schema.count++] = (struct sta_schema_column){.name = "idle", .type = STA_TYPE_BOOL};
-    int status = sta_condition_parse(text, strlen(text), &schema, &target, part->builder->err);
-    if (status != STA_OK)
-        return sta_error_wrap(part->builder->err, "%s:%u: target", part->yaml->path, node->line);
-    sta_expression_destroy(target);
-    return STA_OK;
+    if (sta_condition_parse(chain->target, strlen(chain->target), &schema, &target, part->builder->err) ==
+        STA_OK)
+        sta_expression_destroy(target);
+    else
+        sta_error_wrap(part->builder->err, "%s:%u: target", part->yaml->path, node->line);
 }
 
-static int build_target(const struct part *part, const struct sta_yaml_node *chain)
+static void build_target(const struct part *part, const struct sta_yaml_node *node)
 {
-    const struct sta_yaml_node *target, *label = sta_yaml_find(chain, "label");
-    const char *text;
-    int status = STA_OK;
-    part->chain->label = part->chain->name;
+    struct sta_chain *chain = part->chain;
+    struct sta_error *err = part->builder->err;
+    const struct sta_yaml_node *target, *label = sta_yaml_find(node, "label");
+    chain->label = chain->name;
     if (!sta_yaml_is_null(label))
-        status = sta_check_text(part->yaml, label, "label", &part->chain->label, part->builder->err);
-    if (status == STA_OK)
-        status = sta_check_member(part->yaml, chain, "a chain", "target", &target, part->builder->err);
-    if (status == STA_OK)
-        status = sta_check_text(part->yaml, target, "target", &text, part->builder->err);
-    if (status == STA_OK)
-        status = check_target(part, target, text);
-    if (status == STA_OK)
-        part->chain->target = text;
-    return status;
+        sta_check_text(part->yaml, label, "label", &chain->label, err);
+    sta_check_member(part->yaml, node, "a chain", "target", &target, err);
+    if (sta_check_text(part->yaml, target, "target", &chain->target, err) == STA_OK)
+        check_target(part, target);
 }
 
-static int build_chain(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                       const struct sta_yaml_node *name, const struct sta_yaml_node *node)
+static void build_chain(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                        const struct sta_yaml_node *name, const struct sta_yaml_node *node)
 {
     static const char *const keys[] = {"label", "target", "sets", "causes"};
     struct sta_chain *chain = &builder->preset->chains[builder->preset->chain_count++];
     struct part part = {builder, yaml, chain};
     const char *text;
     chain->name = name->text; /* what is said of a mistake has it */
-    int status = sta_check_name(yaml, name, "the name of a chain", &text, builder->err);
-    if (status == STA_OK && strcmp(text, "layers") == 0)
-        status = sta_yaml_fail(yaml, name, builder->err, "layers is the chain of the preset's layers");
-    if (status == STA_OK)
-        status = sta_check_keys(yaml, node, "a chain", keys, STA_COUNT_OF(keys), builder->err);
-    if (status != STA_OK)
-        return status;
+    if (sta_check_name(yaml, name, "the name of a chain", &text, builder->err) == STA_OK &&
+        strcmp(text, "layers") == 0)
+        sta_yaml_fail(yaml, name, builder->err, "layers is the chain of the preset's layers");
+    if (sta_check_keys(yaml, node, "a chain", keys, STA_COUNT_OF(keys), builder->err) != STA_OK)
+        return;
     sta_preset_at(builder, "/attribution/%.60s/sets", name->text);
-    status = build_sets(&part, sta_yaml_find(node, "sets"));
-    if (status == STA_OK)
-        status = build_causes(&part, sta_yaml_find(node, "causes"));
+    build_sets(&part, sta_yaml_find(node, "sets"));
+    build_causes(&part, sta_yaml_find(node, "causes"));
     sta_preset_at(builder, "/attribution/%.60s/target", name->text);
-    return status == STA_OK ? build_target(&part, node) : status;
+    build_target(&part, node);
 }
 
-int sta_preset_build_chains(struct sta_preset_builder *builder)
+void sta_preset_build_chains(struct sta_preset_builder *builder)
 {
     const struct sta_preset_file *owner;
     const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "attribution", &owner);
-    int status = sta_check_kind(owner->yaml, &node, "attribution", STA_YAML_MAPPING, builder->err);
-    if (status != STA_OK || node == NULL)
-        return status;
-    builder->preset->chains = sta_preset_alloc(builder, node->count, sizeof *builder->preset->chains);
     builder->varying_count = 0;
-    for (size_t i = 0; i < node->count && status == STA_OK; i++) {
+    if (sta_check_kind(owner->yaml, &node, "attribution", STA_YAML_MAPPING, builder->err) != STA_OK ||
+        node == NULL)
+        return;
+    builder->preset->chains = sta_preset_alloc(builder, node->count, sizeof *builder->preset->chains);
+    for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
         sta_preset_at(builder, "/attribution/%.60s", node->keys[i]->text);
-        status = sta_preset_note(builder, build_chain(builder, owner->yaml, node->keys[i], node->items[i]));
+        build_chain(builder, owner->yaml, node->keys[i], node->items[i]);
     }
-    return status;
 }

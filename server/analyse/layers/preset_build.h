@@ -37,25 +37,29 @@ struct sta_preset_builder {
 void *sta_preset_alloc(struct sta_preset_builder *builder, size_t count, size_t size);
 /** Says what is being built. */
 void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...) STA_PRINTF(2, 3);
-/** What is wrong with a part, when all mistakes are wanted, is noted, and building goes on: STA_OK.  Else
- * @status. */
-int sta_preset_note(struct sta_preset_builder *builder, int status);
+/* A failure is sticky (yaml_checks.h): what follows it does nothing. */
+static inline bool sta_preset_failed(const struct sta_preset_builder *builder)
+{
+    return builder->err->status != STA_OK;
+}
+/** What is wrong with a part, when all mistakes are wanted, is noted, and building goes on.  Return: whether
+ * it does. */
+bool sta_preset_note(struct sta_preset_builder *builder);
 /** Notes an error of a file whose messages begin with @path. */
 void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *path, const char *pointer,
                             const struct sta_error *err);
 
 /** The layers with their conditions, parents and metrics. */
-STA_MUSTCHECK int sta_preset_build_layers(struct sta_preset_builder *builder);
+void sta_preset_build_layers(struct sta_preset_builder *builder);
 /** A condition on the columns that every trace has; *text lives as long as the tree.  @key names it in
  * messages. */
-STA_MUSTCHECK int sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                                             const struct sta_yaml_node *node, const char *key,
-                                             const char **text);
+void sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                                const struct sta_yaml_node *node, const char *key, const char **text);
 /** What the moments of a training are. */
-STA_MUSTCHECK int sta_preset_build_phases(struct sta_preset_builder *builder);
+void sta_preset_build_phases(struct sta_preset_builder *builder);
 /** Chains of causes. */
-STA_MUSTCHECK int sta_preset_build_chains(struct sta_preset_builder *builder);
+void sta_preset_build_chains(struct sta_preset_builder *builder);
 /** Views, and additional metrics, which the layers must stand before. */
-STA_MUSTCHECK int sta_preset_build_expressions(struct sta_preset_builder *builder);
+void sta_preset_build_expressions(struct sta_preset_builder *builder);
 
 #endif

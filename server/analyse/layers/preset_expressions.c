@@ -12,17 +12,16 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-static int check_view(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                      const struct sta_yaml_node *node)
+static void check_view(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                       const struct sta_yaml_node *node)
 {
     struct sta_expression *expression;
-    int status =
-        sta_expression_parse(node->text, node->length, &sta_standard_schema, &expression, builder->err);
-    if (status != STA_OK)
-        return sta_error_wrap(builder->err, "%s:%u: view, character %lld", yaml->path, node->line,
-                              (long long)builder->err->position + 1);
-    sta_expression_destroy(expression);
-    return STA_OK;
+    if (sta_expression_parse(node->text, node->length, &sta_standard_schema, &expression, builder->err) ==
+        STA_OK)
+        sta_expression_destroy(expression);
+    else
+        sta_error_wrap(builder->err, "%s:%u: view, character %lld", yaml->path, node->line,
+                       (long long)builder->err->position + 1);
 }
 
 /* ---- additional metrics */
@@ -111,59 +110,50 @@ static int check_syntax(const char *text, struct sta_error *err)
     return status;
 }
 
-static int check_additional(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                            const struct sta_yaml_node *node)
+static void check_additional(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                             const struct sta_yaml_node *node)
 {
     char *text = sta_preset_formula(node->text, "time_sum");
-    if (text == NULL)
-        return sta_yaml_fail(yaml, node, builder->err,
-                             "additional: only {T} and {epsilon} may stand in braces");
-    int status = check_names(text, builder->preset, builder->err);
-    if (status == STA_OK)
-        status = check_syntax(text, builder->err);
+    if (text == NULL) {
+        sta_yaml_fail(yaml, node, builder->err, "additional: only {T} and {epsilon} may stand in braces");
+        return;
+    }
+    if (check_names(text, builder->preset, builder->err) != STA_OK ||
+        check_syntax(text, builder->err) != STA_OK)
+        sta_error_wrap(builder->err, "%s:%u: additional", yaml->path, node->line);
     free(text);
-    return status == STA_OK ? STA_OK
-                            : sta_error_wrap(builder->err, "%s:%u: additional", yaml->path, node->line);
 }
 
 /* ---- both */
 
-typedef int (*expression_check)(struct sta_preset_builder *, const struct sta_yaml *,
-                                const struct sta_yaml_node *);
+typedef void (*expression_check)(struct sta_preset_builder *, const struct sta_yaml *,
+                                 const struct sta_yaml_node *);
 
-static int build_named(struct sta_preset_builder *builder, const char *key, expression_check check,
-                       struct sta_named_expression **items, size_t *count)
+static void build_named(struct sta_preset_builder *builder, const char *key, expression_check check,
+                        struct sta_named_expression **items, size_t *count)
 {
     const struct sta_preset_file *owner;
     const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key, &owner);
-    int status = sta_check_kind(owner->yaml, &node, key, STA_YAML_MAPPING, builder->err);
-    if (status != STA_OK || node == NULL)
-        return status;
+    if (sta_check_kind(owner->yaml, &node, key, STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL)
+        return;
     *items = sta_preset_alloc(builder, node->count, sizeof **items);
-    for (size_t i = 0; i < node->count; i++) {
-        const char *name, *text;
+    for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
+        const char *name = NULL, *text;
         sta_preset_at(builder, "/%s/%.80s", key, node->keys[i]->text);
-        status = sta_check_name(owner->yaml, node->keys[i], key, &name, builder->err);
-        if (status == STA_OK)
-            status = sta_check_text(owner->yaml, node->items[i], name, &text, builder->err);
-        if (status == STA_OK)
-            status = check(builder, owner->yaml, node->items[i]);
-        if (status == STA_OK)
+        sta_check_name(owner->yaml, node->keys[i], key, &name, builder->err);
+        sta_check_text(owner->yaml, node->items[i], name, &text, builder->err);
+        if (!sta_preset_failed(builder))
+            check(builder, owner->yaml, node->items[i]);
+        if (!sta_preset_failed(builder))
             (*items)[(*count)++] = (struct sta_named_expression){name, text};
-        else if (sta_preset_note(builder, status) != STA_OK)
-            return status;
     }
-    return STA_OK;
 }
 
-int sta_preset_build_expressions(struct sta_preset_builder *builder)
+void sta_preset_build_expressions(struct sta_preset_builder *builder)
 {
     struct sta_preset *preset = builder->preset;
-    int status = build_named(builder, "views", check_view, &preset->views, &preset->view_count);
-    status = sta_preset_note(builder, status);
+    build_named(builder, "views", check_view, &preset->views, &preset->view_count);
+    sta_preset_note(builder);
     sta_preset_at(builder, "/additional");
-    if (status == STA_OK)
-        status = build_named(builder, "additional", check_additional, &preset->additional,
-                             &preset->additional_count);
-    return status;
+    build_named(builder, "additional", check_additional, &preset->additional, &preset->additional_count);
 }

@@ -56,17 +56,13 @@ static int read_detect(struct sta_preset_file *file, struct sta_error *err)
     const struct sta_yaml_node *detect = sta_yaml_find(file->yaml->root, "detect");
     if (sta_yaml_is_null(detect))
         return STA_OK;
-    int status = sta_check_keys(file->yaml, detect, "detect", keys, STA_COUNT_OF(keys), err);
-    if (status != STA_OK)
-        return status;
     const struct sta_yaml_node *rank;
-    const char *text = NULL;
+    const char *text;
     int64_t value;
-    status = sta_check_member(file->yaml, detect, "detect", "rank", &rank, err);
-    if (status == STA_OK)
-        status = sta_check_text(file->yaml, rank, "rank", &text, err);
-    if (status != STA_OK)
-        return status;
+    sta_check_keys(file->yaml, detect, "detect", keys, STA_COUNT_OF(keys), err);
+    sta_check_member(file->yaml, detect, "detect", "rank", &rank, err);
+    if (sta_check_text(file->yaml, rank, "rank", &text, err) != STA_OK)
+        return err->status;
     if (!sta_parse_int(text, strlen(text), &value) || value < 1 || value > 1000)
         return sta_yaml_fail(file->yaml, rank, err, "rank must be an integer from 1 to 1000, not \"%.80s\"",
                              text);

@@ -25,25 +25,23 @@ static int note_varying(struct sta_preset_builder *builder, const char *text)
     return STA_OK;
 }
 
-int sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                               const struct sta_yaml_node *node, const char *key, const char **text)
+void sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                                const struct sta_yaml_node *node, const char *key, const char **text)
 {
-    int status = sta_check_text(yaml, node, key, text, builder->err);
-    if (status != STA_OK)
-        return status;
     struct sta_open_condition condition;
-    status = sta_open_condition_parse(*text, &sta_standard_schema, &condition, builder->err);
+    if (sta_check_text(yaml, node, key, text, builder->err) != STA_OK)
+        return;
+    int status = sta_open_condition_parse(*text, &sta_standard_schema, &condition, builder->err);
     if (status == STA_OK) {
         if (!sta_open_condition_is_fixed(&condition))
             status = note_varying(builder, *text);
         sta_open_condition_fini(&condition);
     }
-    if (status == STA_OK)
-        return STA_OK;
-    if (builder->err->position < 0)
-        return sta_error_wrap(builder->err, "%s:%u: %s", yaml->path, node->line, key);
-    return sta_error_wrap(builder->err, "%s:%u: %s, character %lld", yaml->path, node->line, key,
-                          (long long)builder->err->position + 1);
+    if (status != STA_OK && builder->err->position < 0)
+        sta_error_wrap(builder->err, "%s:%u: %s", yaml->path, node->line, key);
+    else if (status != STA_OK)
+        sta_error_wrap(builder->err, "%s:%u: %s, character %lld", yaml->path, node->line, key,
+                       (long long)builder->err->position + 1);
 }
 
 /* ---- derived metrics */
@@ -62,60 +60,58 @@ static const struct sta_yaml_node *find_metric_set(const struct sta_preset_file 
     return NULL;
 }
 
-static int add_metrics(struct sta_preset_builder *builder, struct sta_layer *layer,
-                       const struct sta_yaml *yaml, const struct sta_yaml_node *set)
+static void add_metrics(struct sta_preset_builder *builder, struct sta_layer *layer,
+                        const struct sta_yaml *yaml, const struct sta_yaml_node *set)
 {
-    if (set->kind != STA_YAML_MAPPING)
-        return sta_yaml_fail(yaml, set, builder->err,
-                             "a set of metrics must be a mapping of names to conditions, not %s",
-                             sta_yaml_describe(set));
-    layer->metrics = sta_preset_alloc(builder, set->count, sizeof *layer->metrics);
-    for (size_t i = 0; i < set->count; i++) {
-        const char *name, *condition;
-        int status = sta_check_name(yaml, set->keys[i], "metric", &name, builder->err);
-        if (status == STA_OK)
-            status =
-                sta_preset_check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
-        if (status == STA_OK)
-            layer->metrics[layer->metric_count++] = (struct sta_derived_metric){name, condition};
-        else if (sta_preset_note(builder, status) != STA_OK)
-            return status;
+    if (set->kind != STA_YAML_MAPPING) {
+        sta_yaml_fail(yaml, set, builder->err,
+                      "a set of metrics must be a mapping of names to conditions, not %s",
+                      sta_yaml_describe(set));
+        return;
     }
-    return STA_OK;
+    layer->metrics = sta_preset_alloc(builder, set->count, sizeof *layer->metrics);
+    for (size_t i = 0; i < set->count && sta_preset_note(builder); i++) {
+        const char *name, *condition;
+        sta_check_name(yaml, set->keys[i], "metric", &name, builder->err);
+        sta_preset_check_condition(builder, yaml, set->items[i], "condition of a metric", &condition);
+        if (!sta_preset_failed(builder))
+            layer->metrics[layer->metric_count++] = (struct sta_derived_metric){name, condition};
+    }
+    sta_preset_note(builder);
 }
 
-static int build_metrics(struct sta_preset_builder *builder, struct sta_layer *layer,
-                         const struct sta_yaml *yaml, const struct sta_yaml_node *node)
+static void build_metrics(struct sta_preset_builder *builder, struct sta_layer *layer,
+                          const struct sta_yaml *yaml, const struct sta_yaml_node *node)
 {
-    if (sta_yaml_is_null(node))
-        return STA_OK;
-    if (node->kind == STA_YAML_MAPPING)
-        return add_metrics(builder, layer, yaml, node);
+    const struct sta_yaml_node *set = node;
+    const struct sta_yaml *owner = yaml;
     const char *name;
-    int status =
-        sta_check_text(yaml, node, "metrics (the name of a metric set, or a mapping)", &name, builder->err);
-    if (status != STA_OK)
-        return status;
-    const struct sta_yaml *owner;
-    const struct sta_yaml_node *set = find_metric_set(builder->file, name, &owner);
-    if (set == NULL)
-        return sta_yaml_fail(yaml, node, builder->err, "there is no metric set \"%.80s\"", name);
-    return add_metrics(builder, layer, owner, set);
+    if (sta_yaml_is_null(node))
+        return;
+    if (node->kind != STA_YAML_MAPPING) {
+        if (sta_check_text(yaml, node, "metrics (the name of a metric set, or a mapping)", &name,
+                           builder->err) != STA_OK)
+            return;
+        set = find_metric_set(builder->file, name, &owner);
+    }
+    if (set != NULL)
+        add_metrics(builder, layer, owner, set);
+    else
+        sta_yaml_fail(yaml, node, builder->err, "there is no metric set \"%.80s\"", name);
 }
 
 /* Sets that no layer names are checked too, so that a mistake in them does not wait for its first use. */
-static int check_metric_sets(struct sta_preset_builder *builder)
+static void check_metric_sets(struct sta_preset_builder *builder)
 {
     const struct sta_yaml *yaml = builder->file->yaml;
     const struct sta_yaml_node *sets = sta_yaml_find(yaml->root, "metric_sets");
-    int status = sta_check_kind(yaml, &sets, "metric_sets", STA_YAML_MAPPING, builder->err);
-    for (size_t i = 0; status == STA_OK && sets != NULL && i < sets->count; i++) {
+    sta_check_kind(yaml, &sets, "metric_sets", STA_YAML_MAPPING, builder->err);
+    for (size_t i = 0; !sta_preset_failed(builder) && sets != NULL && i < sets->count; i++) {
         struct sta_layer scratch = {0};
         sta_preset_at(builder, "/metric_sets/%s", sets->keys[i]->text);
-        status = add_metrics(builder, &scratch, yaml, sets->items[i]);
+        add_metrics(builder, &scratch, yaml, sets->items[i]);
     }
     builder->varying_count = 0;
-    return status;
 }
 
 /* ---- layers */
@@ -126,156 +122,148 @@ static bool is_color(const char *text)
 }
 
 /* A text under @key of a layer, or NULL where it is not given. */
-static int optional_text(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                         const struct sta_yaml_node *node, const char *key, const char **out)
+static void optional_text(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                          const struct sta_yaml_node *node, const char *key, const char **out)
 {
     const struct sta_yaml_node *value = sta_yaml_find(node, key);
-    return sta_yaml_is_null(value) ? STA_OK : sta_check_text(yaml, value, key, out, builder->err);
+    if (!sta_yaml_is_null(value))
+        sta_check_text(yaml, value, key, out, builder->err);
 }
 
-static int build_name(struct sta_preset_builder *builder, struct sta_layer *layer,
-                      const struct sta_yaml *yaml, const struct sta_yaml_node *node)
-{
-    const struct sta_yaml_node *name;
-    const char *text = NULL;
-    int status = sta_check_member(yaml, node, "a layer", "name", &name, builder->err);
-    if (status == STA_OK)
-        status = sta_check_name(yaml, name, "name", &text, builder->err);
-    if (status != STA_OK)
-        return status;
-    layer->name = text;
-    for (const struct sta_layer *other = builder->preset->layers; other < layer; other++) {
-        if (strcmp(other->name, text) == 0)
-            return sta_yaml_fail(yaml, name, builder->err, "there is a layer \"%s\" already", text);
-    }
-    return STA_OK;
-}
-
-static int build_looks(struct sta_preset_builder *builder, struct sta_layer *layer,
+static void build_name(struct sta_preset_builder *builder, struct sta_layer *layer,
                        const struct sta_yaml *yaml, const struct sta_yaml_node *node)
 {
-    int status = optional_text(builder, yaml, node, "label", &layer->label);
-    if (status == STA_OK)
-        status = optional_text(builder, yaml, node, "color", &layer->color);
-    if (status != STA_OK)
-        return status;
-    if (layer->label == NULL)
-        layer->label = layer->name;
-    if (layer->color == NULL)
-        layer->color =
-            sta_palette_color((size_t)(layer - builder->preset->layers), 0, &builder->preset->memory);
-    if (!is_color(layer->color))
-        return sta_yaml_fail(yaml, sta_yaml_find(node, "color"), builder->err,
-                             "color must be \"#rrggbb\" in quotes, not \"%.80s\"", layer->color);
-    return STA_OK;
+    const struct sta_yaml_node *name;
+    const char *text;
+    sta_check_member(yaml, node, "a layer", "name", &name, builder->err);
+    if (sta_check_name(yaml, name, "name", &text, builder->err) != STA_OK)
+        return;
+    layer->name = text;
+    for (const struct sta_layer *other = builder->preset->layers; other < layer; other++)
+        if (strcmp(other->name, text) == 0)
+            sta_yaml_fail(yaml, name, builder->err, "there is a layer \"%s\" already", text);
 }
 
-static int build_condition(struct sta_preset_builder *builder, struct sta_layer *layer,
-                           const struct sta_yaml *yaml, const struct sta_yaml_node *node)
+static void build_looks(struct sta_preset_builder *builder, struct sta_layer *layer,
+                        const struct sta_yaml *yaml, const struct sta_yaml_node *node)
 {
-    return sta_yaml_is_null(node)
-               ? STA_OK
-               : sta_preset_check_condition(builder, yaml, node, "condition", &layer->condition);
+    struct sta_preset *preset = builder->preset;
+    layer->label = layer->name;
+    optional_text(builder, yaml, node, "label", &layer->label);
+    optional_text(builder, yaml, node, "color", &layer->color);
+    if (layer->color == NULL)
+        layer->color = sta_palette_color((size_t)(layer - preset->layers), 0, &preset->memory);
+    else if (!is_color(layer->color))
+        sta_yaml_fail(yaml, sta_yaml_find(node, "color"), builder->err,
+                      "color must be \"#rrggbb\" in quotes, not \"%.80s\"", layer->color);
 }
 
 /* The layer of a number; what is wrong with its condition does not keep its metrics from being looked at. */
-static int build_layer(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                       const struct sta_yaml_node *node, size_t number)
+static void build_layer(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                        const struct sta_yaml_node *node, size_t number)
 {
     static const char *const keys[] = {"name", "label", "color", "parent", "condition", "metrics"};
     struct sta_layer *layer = &builder->preset->layers[builder->preset->layer_count++];
     sta_preset_at(builder, "/layers/%zu", number);
-    int status = sta_check_keys(yaml, node, "a layer", keys, STA_COUNT_OF(keys), builder->err);
-    if (status == STA_OK)
-        status = build_name(builder, layer, yaml, node);
-    if (status == STA_OK)
-        status = build_looks(builder, layer, yaml, node);
-    if (status == STA_OK)
-        status = optional_text(builder, yaml, node, "parent", &layer->parent);
-    if (status != STA_OK)
-        return status;
+    if (sta_check_keys(yaml, node, "a layer", keys, STA_COUNT_OF(keys), builder->err) != STA_OK)
+        return;
+    build_name(builder, layer, yaml, node);
+    if (sta_preset_failed(builder))
+        return;
+    build_looks(builder, layer, yaml, node);
+    optional_text(builder, yaml, node, "parent", &layer->parent);
+    if (sta_preset_failed(builder))
+        return;
+    const struct sta_yaml_node *condition = sta_yaml_find(node, "condition");
     sta_preset_at(builder, "/layers/%zu/condition", number);
-    status =
-        sta_preset_note(builder, build_condition(builder, layer, yaml, sta_yaml_find(node, "condition")));
+    if (!sta_yaml_is_null(condition))
+        sta_preset_check_condition(builder, yaml, condition, "condition", &layer->condition);
+    if (!sta_preset_note(builder))
+        return;
     sta_preset_at(builder, "/layers/%zu/metrics", number);
-    return status == STA_OK ? build_metrics(builder, layer, yaml, sta_yaml_find(node, "metrics")) : status;
+    build_metrics(builder, layer, yaml, sta_yaml_find(node, "metrics"));
 }
 
 /* From a layer up to one without a parent. */
-static int check_ancestors(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                           const struct sta_yaml_node *layers, size_t at)
+static void check_ancestors(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                            const struct sta_yaml_node *layers, size_t at)
 {
     const struct sta_preset *preset = builder->preset;
-    for (size_t steps = 0; preset->layers[at].parent != NULL; steps++) {
+    for (size_t steps = 0; preset->layers[at].parent != NULL && !sta_preset_failed(builder); steps++) {
         const struct sta_yaml_node *parent = sta_yaml_find(layers->items[at], "parent");
-        const struct sta_layer *next = sta_preset_layer(preset, preset->layers[at].parent);
+        const struct sta_layer *layer = &preset->layers[at], *next = sta_preset_layer(preset, layer->parent);
         if (next == NULL && steps > 0 && builder->mistakes != NULL)
-            return STA_OK; /* said of the layer that names it */
+            return; /* said of the layer that names it */
         if (next == NULL)
-            return sta_yaml_fail(yaml, parent, builder->err,
-                                 "parent \"%.80s\" of layer %s is no layer of this preset",
-                                 preset->layers[at].parent, preset->layers[at].name);
-        if (steps == preset->layer_count)
-            return sta_yaml_fail(yaml, parent, builder->err, "the parents of layer %s go round in a circle",
-                                 preset->layers[at].name);
-        at = (size_t)(next - preset->layers);
+            sta_yaml_fail(yaml, parent, builder->err,
+                          "parent \"%.80s\" of layer %s is no layer of this preset", layer->parent,
+                          layer->name);
+        else if (steps == preset->layer_count)
+            sta_yaml_fail(yaml, parent, builder->err, "the parents of layer %s go round in a circle",
+                          layer->name);
+        else
+            at = (size_t)(next - preset->layers);
     }
-    return STA_OK;
 }
 
-static int check_parents(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                         const struct sta_yaml_node *layers)
+static void check_parents(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                          const struct sta_yaml_node *layers)
 {
-    int status = STA_OK;
-    for (size_t i = 0; i < builder->preset->layer_count && status == STA_OK; i++) {
+    for (size_t i = 0; i < builder->preset->layer_count && !sta_preset_failed(builder); i++) {
         sta_preset_at(builder, "/layers/%zu/parent", i);
-        status = sta_preset_note(builder, check_ancestors(builder, yaml, layers, i));
+        check_ancestors(builder, yaml, layers, i);
+        sta_preset_note(builder);
     }
-    return status;
 }
 
-static int check_amounts(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                         const struct sta_yaml_node *layers)
+static void check_amounts(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                          const struct sta_yaml_node *layers)
 {
     size_t bits = builder->preset->layer_count;
     for (size_t i = 0; i < builder->preset->layer_count; i++)
         bits += builder->preset->layers[i].metric_count;
     if (bits > STA_CLASS_BITS)
-        return sta_yaml_fail(yaml, layers, builder->err,
-                             "layers and their metrics are %zu together; at most %d are allowed", bits,
-                             STA_CLASS_BITS);
-    return STA_OK;
+        sta_yaml_fail(yaml, layers, builder->err,
+                      "layers and their metrics are %zu together; at most %d are allowed", bits,
+                      STA_CLASS_BITS);
 }
 
-int sta_preset_build_layers(struct sta_preset_builder *builder)
+static void check_count(const struct sta_preset_builder *builder, const struct sta_yaml *yaml,
+                        const struct sta_yaml_node *layers, size_t count)
+{
+    const bool from_categories = builder->preset->layers_from_categories;
+    if (count > 0 && from_categories)
+        sta_yaml_fail(yaml, layers, builder->err, "a preset has layers or layers_from_categories, not both");
+    else if (count == 0 && !from_categories && !builder->file->template)
+        sta_yaml_fail(yaml, layers, builder->err,
+                      "a preset needs layers, layers_from_categories: true, or template: true");
+    else if (count > STA_LAYER_LIMIT)
+        sta_yaml_fail(yaml, layers, builder->err, "a preset may have %d layers, not %zu", STA_LAYER_LIMIT,
+                      count);
+}
+
+void sta_preset_build_layers(struct sta_preset_builder *builder)
 {
     const struct sta_preset_file *owner;
     struct sta_preset *preset = builder->preset;
-    int status = check_metric_sets(builder);
-    if (status != STA_OK)
-        return status;
+    check_metric_sets(builder);
     const struct sta_yaml_node *layers = sta_preset_file_value(builder->file, "layers", &owner);
-    status = sta_check_kind(owner->yaml, &layers, "layers", STA_YAML_SEQUENCE, builder->err);
-    if (status != STA_OK)
-        return status;
-    size_t count = layers != NULL ? layers->count : 0;
-    if (count > 0 && preset->layers_from_categories)
-        return sta_yaml_fail(owner->yaml, layers, builder->err,
-                             "a preset has layers or layers_from_categories, not both");
-    if (count == 0 && !preset->layers_from_categories && !builder->file->template)
-        return sta_yaml_fail(owner->yaml, layers, builder->err,
-                             "a preset needs layers, layers_from_categories: true, or template: true");
-    if (count > STA_LAYER_LIMIT)
-        return sta_yaml_fail(owner->yaml, layers, builder->err, "a preset may have %d layers, not %zu",
-                             STA_LAYER_LIMIT, count);
+    if (sta_check_kind(owner->yaml, &layers, "layers", STA_YAML_SEQUENCE, builder->err) != STA_OK)
+        return;
+    const size_t count = layers != NULL ? layers->count : 0;
+    check_count(builder, owner->yaml, layers, count);
+    if (sta_preset_failed(builder))
+        return;
     sta_preset_at(builder, "/layers");
     preset->layers = sta_preset_alloc(builder, count, sizeof *preset->layers);
-    for (size_t i = 0; i < count && status == STA_OK; i++) {
-        status = sta_preset_note(builder, build_layer(builder, owner->yaml, layers->items[i], i));
-        if (status == STA_OK && preset->layers[i].name == NULL) /* what is checked next goes by names */
+    for (size_t i = 0; i < count && !sta_preset_failed(builder); i++) {
+        build_layer(builder, owner->yaml, layers->items[i], i);
+        if (sta_preset_note(builder) &&
+            preset->layers[i].name == NULL) /* what is checked next goes by names */
             preset->layers[i].name = "";
     }
-    if (status == STA_OK && count > 0)
-        status = check_parents(builder, owner->yaml, layers);
-    return status == STA_OK ? check_amounts(builder, owner->yaml, layers) : status;
+    if (count > 0)
+        check_parents(builder, owner->yaml, layers);
+    if (!sta_preset_failed(builder))
+        check_amounts(builder, owner->yaml, layers);
 }

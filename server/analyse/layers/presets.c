@@ -120,6 +120,7 @@ int sta_presets_try(const char *functions_file, const char *const *folders, size
                     const struct sta_preset_change *change, struct sta_presets **presets,
                     struct sta_preset_mistakes *mistakes, struct sta_error *err)
 {
+    *err = STA_ERROR_INIT; /* checks do nothing after a failure */
     if (mistakes != NULL)
         mistakes->count = 0;
     struct sta_presets *fresh = sta_alloc(sizeof *fresh);

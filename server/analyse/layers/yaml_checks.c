@@ -24,6 +24,8 @@ static int unknown_key(const struct sta_yaml *yaml, const struct sta_yaml_node *
 int sta_check_keys(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *what,
                    const char *const *allowed, size_t count, struct sta_error *err)
 {
+    if (err->status != STA_OK)
+        return err->status;
     if (node == NULL || node->kind != STA_YAML_MAPPING)
         return sta_yaml_fail(yaml, node, err, "%s must be a mapping, not %s", what, sta_yaml_describe(node));
     for (size_t i = 0; i < node->count; i++) {
@@ -39,6 +41,8 @@ int sta_check_keys(const struct sta_yaml *yaml, const struct sta_yaml_node *node
 int sta_check_text(const struct sta_yaml *yaml, const struct sta_yaml_node *node, const char *key,
                    const char **text, struct sta_error *err)
 {
+    if (err->status != STA_OK)
+        return err->status;
     if (sta_yaml_is_null(node) || node->kind != STA_YAML_SCALAR || node->length == 0)
         return sta_yaml_fail(yaml, node, err, "%s must be a text, not %s", key,
                              node != NULL && node->kind == STA_YAML_SCALAR ? "an empty one"
@@ -66,19 +70,19 @@ int sta_check_name(const struct sta_yaml *yaml, const struct sta_yaml_node *node
 int sta_check_member(const struct sta_yaml *yaml, const struct sta_yaml_node *mapping, const char *what,
                      const char *key, const struct sta_yaml_node **value, struct sta_error *err)
 {
-    *value = sta_yaml_find(mapping, key);
-    return *value != NULL ? STA_OK : sta_yaml_fail(yaml, mapping, err, "%s needs %s", what, key);
+    *value = err->status == STA_OK ? sta_yaml_find(mapping, key) : NULL;
+    return *value != NULL || err->status != STA_OK
+               ? err->status
+               : sta_yaml_fail(yaml, mapping, err, "%s needs %s", what, key);
 }
 
 int sta_check_kind(const struct sta_yaml *yaml, const struct sta_yaml_node **node, const char *key,
                    enum sta_yaml_kind kind, struct sta_error *err)
 {
-    if (sta_yaml_is_null(*node)) {
+    if (sta_yaml_is_null(*node))
         *node = NULL;
-        return STA_OK;
-    }
-    if ((*node)->kind == kind)
-        return STA_OK;
+    if (*node == NULL || (*node)->kind == kind || err->status != STA_OK)
+        return err->status;
     const struct sta_yaml_node wanted = {.kind = kind, .quoted = true};
     return sta_yaml_fail(yaml, *node, err, "%s must be %s, not %s", key, sta_yaml_describe(&wanted),
                          sta_yaml_describe(*node));
