@@ -32,10 +32,9 @@ size_t sta_materialized_batch_count(const struct sta_materialized *materialized)
 const struct sta_dictionary *sta_materialized_texts(const struct sta_materialized *materialized,
                                                     uint32_t column);
 
-/** The values of a column in some rows of a materialized of which nothing lies on disk.  @numbers: of the
- * rows.  @values: room for @count of the column's type.  @missing: not written for codes. */
-void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_t column,
-                            const int64_t *numbers, size_t count, void *values, uint8_t *missing);
+/** Between what the integers of a column lie in a batch, about.  Return: false when that is not known. */
+bool sta_materialized_range(const struct sta_materialized *materialized, size_t batch, uint32_t column,
+                            double *low, double *high);
 
 /* One batch in memory: STA_VECTOR_ROWS rows, fewer only in the last. */
 struct sta_materialized_batch; /* of one thread */

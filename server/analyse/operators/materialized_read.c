@@ -1,4 +1,4 @@
-/* Rows in batches: looking at them, batch by batch or row by row. */
+/* Rows in batches: looking at them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,44 +149,16 @@ int sta_materialized_batch_get(void *context, uint32_t column, struct sta_vector
     return 0;
 }
 
-/* ---- rows */
+/* ---- statistics */
 
-/* Rows lie anywhere, and the time goes to finding them: one look at each.  @width: bytes of a value, a
- * constant where this is inlined. */
-static inline void fetch(const struct sta_materialized *materialized,
-                         const struct sta_materialized_column *column, const int64_t *numbers, size_t count,
-                         const size_t width, char *values, uint8_t *missing)
-{
-    const bool codes = column->texts != NULL;
-    for (size_t i = 0; i < count; i++) {
-        const size_t batch = (size_t)numbers[i] / STA_VECTOR_ROWS;
-        const struct sta_column_piece *piece = &column->pieces[batch];
-        const uint32_t at = numbers[i] % STA_VECTOR_ROWS;
-        uint64_t value = 0;
-        bool none = piece->narrow.any_missing;
-        if (piece->plain) {
-            memcpy(&value, piece->bytes + at * width, width);
-            none = none && piece->bytes[rows_of(materialized, batch) * width + at] != 0;
-        } else {
-            const uint32_t held = sta_narrow_at(&piece->narrow, piece->bytes, at);
-            none = none && held == 0;
-            value = !none ? (uint64_t)piece->narrow.base + held : codes ? STA_NO_CODE : 0;
-        }
-        memcpy(values + i * width, &value, width);
-        if (!codes)
-            missing[i] = none;
-    }
-}
-
-void sta_materialized_fetch(const struct sta_materialized *materialized, uint32_t number,
-                            const int64_t *numbers, size_t count, void *values, uint8_t *missing)
+bool sta_materialized_range(const struct sta_materialized *materialized, size_t batch, uint32_t number,
+                            double *low, double *high)
 {
     const struct sta_materialized_column *column = &materialized->columns[number];
-    STA_ASSERT(materialized->spill == NULL);
-    if (column->width == sizeof(uint64_t))
-        fetch(materialized, column, numbers, count, sizeof(uint64_t), values, missing);
-    else if (column->width == sizeof(uint32_t))
-        fetch(materialized, column, numbers, count, sizeof(uint32_t), values, missing);
-    else
-        fetch(materialized, column, numbers, count, sizeof(uint8_t), values, missing);
+    const struct sta_column_piece *piece = &column->pieces[batch];
+    if (column->info.type != STA_TYPE_INT || piece->plain)
+        return false;
+    *low = (double)(int64_t)(piece->narrow.base + piece->narrow.any_missing);
+    *high = (double)(int64_t)piece->narrow.base + (double)(UINT32_MAX >> (32 - (8 << piece->narrow.width)));
+    return true;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/query/rows/order.h"
+#include "analyse/query/rows/collect.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
@@ -240,8 +240,8 @@ static void free_buffers(struct comparison *c)
 }
 
 static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta_materialized *result,
-                        size_t columns, const struct sta_query_context *context,
-                        struct sta_materialized **sorted, struct sta_error *err)
+                        size_t columns, struct sta_query_context *context, struct sta_materialized **sorted,
+                        struct sta_error *err)
 {
     struct sta_plan_order *by = sta_alloc_array(compare->key_count + 1, sizeof *by);
     for (size_t i = 0; i < compare->key_count; i++)
@@ -253,7 +253,7 @@ static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta
 }
 
 int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
-                    const char *const *labels, size_t label_count, const struct sta_query_context *context,
+                    const char *const *labels, size_t label_count, struct sta_query_context *context,
                     struct sta_materialized **compared, struct sta_error *err)
 {
     struct comparison c = {.plan = plan, .labels = labels, .label_count = label_count};

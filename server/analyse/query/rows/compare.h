@@ -15,7 +15,7 @@
  */
 STA_MUSTCHECK int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
                                   const char *const *labels, size_t label_count,
-                                  const struct sta_query_context *context, struct sta_materialized **compared,
+                                  struct sta_query_context *context, struct sta_materialized **compared,
                                   struct sta_error *err);
 
 #endif

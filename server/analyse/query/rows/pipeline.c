@@ -105,11 +105,10 @@ void sta_pipeline_fini(struct sta_pipeline *pipeline)
     *pipeline = (struct sta_pipeline){0};
 }
 
-/* The column of the events' schema that a column of the last stage's schema is, or STA_NO_COLUMN. */
-static uint32_t event_column(const struct sta_pipeline *pipeline, uint32_t column)
+/* The column of what comes into the first stage that a column of the last stage's schema is, or
+ * STA_NO_COLUMN. */
+static uint32_t first_column(const struct sta_pipeline *pipeline, uint32_t column)
 {
-    if (pipeline->events == NULL)
-        return STA_NO_COLUMN;
     for (size_t s = pipeline->stage_count - 1; s > 0;
          s--) { /* what comes into a stage is what the one before shows */
         const struct sta_plan_stage *before = &pipeline->stages[s - 1];
@@ -119,22 +118,29 @@ static uint32_t event_column(const struct sta_pipeline *pipeline, uint32_t colum
             return STA_NO_COLUMN;
         column = (uint32_t)shown;
     }
-    return column < pipeline->events->schema.count ? column : STA_NO_COLUMN;
+    return column < pipeline->stages[0].input_count ? column : STA_NO_COLUMN;
+}
+
+/* Likewise of the events' schema. */
+static uint32_t event_column(const struct sta_pipeline *pipeline, uint32_t column)
+{
+    return pipeline->events != NULL ? first_column(pipeline, column) : STA_NO_COLUMN;
 }
 
 bool sta_pipeline_range(const struct sta_pipeline *pipeline, size_t number, uint32_t column, double *low,
                         double *high)
 {
-    uint32_t of_events = event_column(pipeline, column);
-    if (of_events == STA_NO_COLUMN)
-        return false;
     const struct sta_pipeline_part *part = &pipeline->parts[number];
-    const struct sta_events_trace *trace = &pipeline->events->traces[part->trace];
-    const struct sta_events_column *mapped = &trace->map[of_events];
-    if (mapped->program != NULL || mapped->column == STA_NO_COLUMN)
+    const uint32_t first = first_column(pipeline, column);
+    if (first == STA_NO_COLUMN)
         return false;
-    return sta_columns_range(trace->columns, sta_snapshot_row_group(trace->snapshot, part->row_group),
-                             mapped->column, low, high);
+    if (pipeline->events == NULL)
+        return sta_materialized_range(pipeline->materialized, part->row_group, first, low, high);
+    const struct sta_events_trace *trace = &pipeline->events->traces[part->trace];
+    const struct sta_events_column *mapped = &trace->map[first];
+    return mapped->program == NULL && mapped->column != STA_NO_COLUMN &&
+           sta_columns_range(trace->columns, sta_pipeline_row_group(pipeline, number), mapped->column, low,
+                             high);
 }
 
 bool sta_pipeline_tests(const struct sta_pipeline *pipeline, uint32_t number, uint32_t column,

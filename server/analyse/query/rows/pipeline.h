@@ -40,8 +40,16 @@ STA_MUSTCHECK int sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_ev
                                     const struct sta_query_context *context, struct sta_error *err);
 void sta_pipeline_fini(struct sta_pipeline *pipeline);
 
-/** Least and largest value that a column of the last stage's schema may have in a part of events, by
- * statistics; as sta_columns_range. */
+/** Of a part of events. */
+static inline const struct sta_row_group *sta_pipeline_row_group(const struct sta_pipeline *pipeline,
+                                                                 size_t number)
+{
+    const struct sta_pipeline_part part = pipeline->parts[number];
+    return sta_snapshot_row_group(pipeline->events->traces[part.trace].snapshot, part.row_group);
+}
+
+/** Least and largest value that a column of the last stage's schema may have in a part, by statistics; as
+ * sta_columns_range. */
 bool sta_pipeline_range(const struct sta_pipeline *pipeline, size_t part, uint32_t column, double *low,
                         double *high);
 /** Tests of rows of a trace that have a value of a column of the last stage's schema in a range; as
@@ -82,10 +90,10 @@ void sta_pipeline_state_narrow(struct sta_pipeline_state *state, int64_t from, i
 /** From now on only rows that pass are kept.  @tests: of the trace of the parts that follow; borrowed; NULL:
  * none. */
 void sta_pipeline_state_require(struct sta_pipeline_state *state, const struct sta_column_tests *tests);
-/** Goes to some rows of a row group of events, whether filters keep them or not; the vectors hold these rows
- * alone. */
-void sta_pipeline_state_load_rows(struct sta_pipeline_state *state, struct sta_pipeline_part part,
-                                  const uint32_t *rows, uint32_t count);
+/** Goes to some rows of a part, whether filters keep them or not; the vectors hold these rows alone. */
+STA_MUSTCHECK int sta_pipeline_state_load_rows(struct sta_pipeline_state *state,
+                                               struct sta_pipeline_part part, const uint32_t *rows,
+                                               uint32_t count, struct sta_error *err);
 /** Keeps only some of the rows that are left.  @rows: their numbers in the vectors, ascending; borrowed until
  * the state goes to another part. */
 void sta_pipeline_state_keep(struct sta_pipeline_state *state, const uint32_t *rows, uint32_t count);

@@ -400,17 +400,24 @@ int sta_pipeline_state_load(struct sta_pipeline_state *public, struct sta_pipeli
     return rc;
 }
 
-void sta_pipeline_state_load_rows(struct sta_pipeline_state *public, struct sta_pipeline_part part,
-                                  const uint32_t *rows, uint32_t count)
+int sta_pipeline_state_load_rows(struct sta_pipeline_state *public, struct sta_pipeline_part part,
+                                 const uint32_t *rows, uint32_t count, struct sta_error *err)
 {
     struct state *state = inside(public);
-    const struct sta_events_trace *trace = &state->pipeline->events->traces[part.trace];
     go_to(state, part);
-    state->reader = sta_scan_visitor_reader(state->visitor);
-    sta_column_reader_seek(state->reader, sta_snapshot_row_group(trace->snapshot, part.row_group));
+    if (state->pipeline->materialized != NULL) {
+        int rc = load_batch(state, err);
+        if (rc != 0)
+            return rc;
+    } else {
+        const struct sta_events_trace *trace = &state->pipeline->events->traces[part.trace];
+        state->reader = sta_scan_visitor_reader(state->visitor);
+        sta_column_reader_seek(state->reader, sta_snapshot_row_group(trace->snapshot, part.row_group));
+    }
     public->selected = rows;
     public->count = count;
     sta_pipeline_state_compact(public);
+    return STA_OK;
 }
 
 int sta_pipeline_state_physical(struct sta_pipeline_state *public, uint32_t column,

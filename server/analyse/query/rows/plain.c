@@ -1,4 +1,4 @@
-/* Rows of events as the answer: what readers share, and reading. */
+/* Plain rows: what readers share, and reading. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct
     for (size_t i = 0; i < plain->stage->order_count; i++)
         if (is_text(&keys[i]))
             plain->texts[i] = sta_texts_create(&plain->kept);
-    sta_pipeline_step(plain->pipeline, context, "rank");
+    if (plain->pipeline->events != NULL)
+        sta_pipeline_step(plain->pipeline, context, "rank");
     int rc = sta_pipeline_run(plain->pipeline, &visitor, context->budget, err);
     for (size_t i = 0; rc == 0 && i < plain->stage->order_count; i++) {
         if (plain->texts[i] == NULL)
@@ -61,7 +62,8 @@ static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct
         }
         keys[i].ranks = &plain->ranks[i];
     }
-    sta_query_context_end_step(context);
+    if (plain->pipeline->events != NULL)
+        sta_query_context_end_step(context);
     return rc;
 }
 
@@ -109,29 +111,36 @@ static void init_key(struct sta_plain *plain, size_t number, struct sta_sort_key
                                  .required = required};
     if (key->type == STA_TYPE_INT)
         key->range = range_of(plain->pipeline, column);
-    plain->at_is_a_key |= column >= 0 && sta_pipeline_is_ticks(plain->pipeline, (uint32_t)column);
+    plain->without_at |= column >= 0 && sta_pipeline_is_ticks(plain->pipeline, (uint32_t)column);
+}
+
+/* The times of all parts. */
+static struct sta_key_range times_of(const struct sta_pipeline *pipeline)
+{
+    struct sta_key_range range = {.any = false};
+    for (size_t i = 0; i < pipeline->part_count; i++) {
+        const struct sta_row_group *row_group = sta_pipeline_row_group(pipeline, i);
+        const struct sta_key_range own = {.any = true, .low = row_group->ts_min, .high = row_group->ts_max};
+        sta_key_range_unite(&range, &own);
+    }
+    range.any = true;
+    return range;
 }
 
 static void init_place_keys(const struct sta_plain *plain, struct sta_sort_key *keys)
 {
     const struct sta_events *events = plain->pipeline->events;
-    int64_t high[STA_PLACE_FIELDS] = {[STA_PLACE_TRACE] = (int64_t)events->trace_count,
-                                      [STA_PLACE_PART] = (int64_t)plain->pipeline->part_count,
-                                      [STA_PLACE_ROW] = STA_ROW_GROUP_ROWS - 1};
-    struct sta_key_range at = {.any = true};
-    for (size_t i = 0; i < events->trace_count; i++)
+    int64_t high[STA_PLACE_FIELDS] = {
+        [STA_PLACE_PART] = (int64_t)plain->pipeline->part_count, [STA_PLACE_ROW] = STA_ROW_GROUP_ROWS - 1};
+    for (size_t i = 0; events != NULL && i < events->trace_count; i++) {
+        high[STA_PLACE_TRACE]++;
         high[STA_PLACE_CHUNK] = STA_MAX(high[STA_PLACE_CHUNK], (int64_t)events->traces[i].chunk_count);
-    for (size_t i = 0; i < plain->pipeline->part_count && !plain->at_is_a_key; i++) {
-        const struct sta_pipeline_part *part = &plain->pipeline->parts[i];
-        const struct sta_row_group *row_group =
-            sta_snapshot_row_group(events->traces[part->trace].snapshot, part->row_group);
-        at.low = i == 0 ? row_group->ts_min : STA_MIN(at.low, row_group->ts_min);
-        at.high = i == 0 ? row_group->ts_max : STA_MAX(at.high, row_group->ts_max);
     }
     for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
         keys[f] = (struct sta_sort_key){
             .type = STA_TYPE_INT, .required = true, .range = {.any = true, .high = high[f]}};
-    keys[STA_PLACE_AT].range = at;
+    if (!plain->without_at)
+        keys[STA_PLACE_AT].range = times_of(plain->pipeline);
 }
 
 /* Outputs whose values keys tell need not be read again. */
@@ -148,16 +157,20 @@ static void find_shown_keys(struct sta_plain *plain)
     }
 }
 
-int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
+int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline, struct sta_account *account,
                    struct sta_query_context *context, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
-    *plain = (struct sta_plain){.pipeline = pipeline, .stage = stage, .sorted = stage->order_count > 0};
+    *plain = (struct sta_plain){.pipeline = pipeline,
+                                .stage = stage,
+                                .sorted = stage->order_count > 0,
+                                .without_at = pipeline->events == NULL};
+    STA_ASSERT(plain->sorted || pipeline->events != NULL);
     sta_shown_init(&plain->shown, stage);
     sta_account_init_texts(&plain->kept, sta_query_context_texts_memory(context), context->spill_folder,
-                           NULL);
+                           account);
     sta_share_put_query(&plain->query, pipeline, context);
-    int rc = sta_events_rank_chunks(pipeline->events, err);
+    int rc = pipeline->events != NULL ? sta_events_rank_chunks(pipeline->events, err) : STA_OK;
     if (rc != 0 || !plain->sorted)
         return rc;
     struct sta_sort_key *keys = sta_alloc_array(stage->order_count + STA_PLACE_FIELDS, sizeof *keys);

@@ -1,5 +1,5 @@
-/* plain.h - rows of events as the answer: read row group by row group, in event order or sorted (private to
- * query/rows).
+/* plain.h - rows of a pipeline, read part by part: of events in event order or sorted, of a materialized
+ * sorted (private to query/rows).
  *
  * Nothing of the answer is held.  A reader takes a chunk of rows after the other out of their row groups: in
  * event order those of a slice of time, sorted those of the next records of a sorter.  The key of a row, some
@@ -31,17 +31,19 @@ struct sta_plain {
     struct sta_shown shown;
     bool sorted;                   /* by order_by; else rows come in event order */
     struct sta_sort_layout layout; /* of sorted rows: keys of order_by, then enum sta_place_field */
-    bool at_is_a_key;              /* an earlier key tells ts: STA_PLACE_AT is 0 */
+    bool without_at;               /* STA_PLACE_AT is 0: an earlier key tells ts, or rows have none */
     struct sta_account kept;       /* what is kept by text */
     struct sta_texts **texts;      /* by key; of TEXT alone */
     struct sta_ranks *ranks;
     struct sta_buffer query; /* for other ranks (sta_share_put_query); nothing: rows are not shared */
 };
 
-/** @pipeline: of events; borrowed.  With an order on texts that are made: reads all rows once, to know them.
+/** @pipeline: borrowed; of a materialized if its last stage has an order.  @account: charged with what is
+ * kept by text; NULL: it outlives the request.  With an order on texts: reads all rows once, to know them.
  * Fini also after a failure. */
 STA_MUSTCHECK int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
-                                 struct sta_query_context *context, struct sta_error *err);
+                                 struct sta_account *account, struct sta_query_context *context,
+                                 struct sta_error *err);
 void sta_plain_fini(struct sta_plain *plain);
 /** Counts the rows, in parallel. */
 STA_MUSTCHECK int sta_plain_count(const struct sta_plain *plain, const struct sta_budget *budget,

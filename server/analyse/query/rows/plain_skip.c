@@ -26,10 +26,8 @@ static void find_ranges(const struct sta_pipeline *pipeline, struct trace_bins *
     for (size_t i = 0; i < pipeline->events->trace_count; i++)
         bins[i].low = INT64_MAX, bins[i].high = INT64_MIN;
     for (size_t i = 0; i < pipeline->part_count; i++) {
-        const struct sta_pipeline_part *part = &pipeline->parts[i];
-        struct trace_bins *of_trace = &bins[part->trace];
-        const struct sta_row_group *row_group =
-            sta_snapshot_row_group(pipeline->events->traces[part->trace].snapshot, part->row_group);
+        struct trace_bins *of_trace = &bins[pipeline->parts[i].trace];
+        const struct sta_row_group *row_group = sta_pipeline_row_group(pipeline, i);
         of_trace->low = STA_MIN(of_trace->low, row_group->ts_min);
         of_trace->high = STA_MAX(of_trace->high, row_group->ts_max);
     }

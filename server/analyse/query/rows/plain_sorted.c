@@ -66,13 +66,14 @@ static int fetch_places(const struct sta_plain *plain, struct recorder *recorder
                         struct sta_pipeline_state *state, size_t part, struct sta_error *err)
 {
     struct sta_vector *vectors = recorder->vectors + plain->stage->order_count;
-    struct sta_pipeline_state_order order;
-    int rc = sta_pipeline_state_order(state, &order, err);
+    struct sta_pipeline_state_order order = {.place = NULL};
+    int rc = plain->pipeline->events != NULL ? sta_pipeline_state_order(state, &order, err) : STA_OK;
     if (rc != 0)
         return rc;
     for (uint32_t i = 0; i < state->count; i++) {
         const uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        recorder->places[STA_PLACE_CHUNK][row] = (int64_t)(order.place[row] >> 32);
+        if (order.place != NULL)
+            recorder->places[STA_PLACE_CHUNK][row] = (int64_t)(order.place[row] >> 32);
         recorder->places[STA_PLACE_ROW][row] = sta_pipeline_state_part_row(state, row);
     }
     recorder->places[STA_PLACE_TRACE][0] = state->trace;
@@ -81,7 +82,7 @@ static int fetch_places(const struct sta_plain *plain, struct recorder *recorder
         vectors[f] = (struct sta_vector){.type = STA_TYPE_INT,
                                          .constant = f == STA_PLACE_TRACE || f == STA_PLACE_PART,
                                          .integers = recorder->places[f]};
-    if (plain->at_is_a_key)
+    if (plain->without_at)
         vectors[STA_PLACE_AT].constant = true; /* of 0, which is never written to */
     else
         vectors[STA_PLACE_AT].integers = order.at;
@@ -186,9 +187,7 @@ static bool has_place(const struct sta_plain *plain, const uint64_t *record)
                              NULL);
     if (part < 0 || (uint64_t)part >= plain->pipeline->part_count)
         return false;
-    const struct sta_pipeline_part at = plain->pipeline->parts[part];
-    const struct sta_snapshot *snapshot = plain->pipeline->events->traces[at.trace].snapshot;
-    return row >= 0 && row < (int64_t)sta_snapshot_row_group(snapshot, at.row_group)->rows;
+    return row >= 0 && row < (int64_t)sta_pipeline_row_group(plain->pipeline, (size_t)part)->rows;
 }
 
 static int take_records_of_rank(void *self, struct sta_cursor *state, struct sta_error *err)
@@ -292,9 +291,9 @@ static int fetch_piece(void *self, unsigned worker, struct sta_pipeline_state *s
     struct fetching *fetching = self;
     struct sta_plain_reader *reader = fetching->reader;
     size_t first = fetching->first[number], count = fetching->first[number + 1] - first;
-    sta_pipeline_state_load_rows(state, reader->plain->pipeline->parts[fetching->parts[number]],
-                                 fetching->rows + first, (uint32_t)count);
-    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, false, err);
+    int rc = sta_pipeline_state_load_rows(state, reader->plain->pipeline->parts[fetching->parts[number]],
+                                          fetching->rows + first, (uint32_t)count, err);
+    return rc != 0 ? rc : sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, false, err);
 }
 
 /* Where some records' rows lie. */

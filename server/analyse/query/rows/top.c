@@ -31,17 +31,16 @@ static bool put_least_key(const struct sta_plain *plain, size_t part, uint64_t *
     return true;
 }
 
-/* A record that no row of a part comes before: the least first key, at the earliest time. */
+/* A record that no row of a part comes before: the least first key, of events at the earliest time. */
 static void put_least(const struct sta_plain *plain, size_t number, uint64_t *record)
 {
-    const struct sta_pipeline_part *part = &plain->pipeline->parts[number];
-    const struct sta_row_group *row_group =
-        sta_snapshot_row_group(plain->pipeline->events->traces[part->trace].snapshot, part->row_group);
-    if (!put_least_key(plain, number, record) || plain->stage->order_count > 1)
+    const struct sta_pipeline *pipeline = plain->pipeline;
+    if (!put_least_key(plain, number, record) || plain->stage->order_count > 1 || pipeline->events == NULL)
         return;
-    sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_TRACE, part->trace, true, record);
-    if (!plain->at_is_a_key)
-        sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_AT, (uint64_t)row_group->ts_min, true, record);
+    sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_TRACE, pipeline->parts[number].trace, true, record);
+    if (!plain->without_at)
+        sta_sort_layout_put(&plain->layout, 1 + STA_PLACE_AT,
+                            (uint64_t)sta_pipeline_row_group(pipeline, number)->ts_min, true, record);
 }
 
 static int by_least(const void *left, const void *right, void *context)

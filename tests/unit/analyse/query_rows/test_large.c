@@ -87,6 +87,14 @@ static const char *const requests[] = {
     "{\"order_by\": [\"-size\"], \"limit\": 50000, \"then\": {\"group_by\": [\"func_name\"], \"aggregate\": "
     "{\"n\": "
     "\"count()\", \"first\": \"first(ts)\"}}}",
+    "{\"group_by\": [\"ts\", \"file_name\"], \"aggregate\": {\"n\": \"sum(dur)\"}, \"then\": {\"filter\": "
+    "\"n % 3 > "
+    "0\", \"columns\": [\"n\"], \"order_by\": [\"-file_name\", \"n\"], \"limit\": 70000, \"then\": "
+    "{\"filter\": \"n % 5 "
+    "> 0\"}}}",
+    "{\"group_by\": [\"ts\", \"name\"], \"aggregate\": {\"n\": \"sum(dur)\"}, \"then\": {\"derive\": "
+    "{\"half\": \"n / "
+    "2\"}, \"order_by\": [\"-half\", \"name\"]}}",
     "{\"value_counts\": [\"dur\", \"tid\"]}",
     "{\"describe\": [\"dur\", \"size\"], \"group_by\": [\"func_name\", \"ts // 1000\"]}",
     "{\"histogram\": {\"of\": \"size\", \"bins\": 7}, \"group_by\": [\"tid\", \"ts // 4000\"]}",
