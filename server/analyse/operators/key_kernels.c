@@ -34,18 +34,20 @@
             }                                                                                                \
     } while (0)
 
-static void put_constant(const struct sta_key_field *field, const struct sta_minibatch *minibatch,
-                         uint64_t value, bool present, uint64_t *words)
+/* The rows of a key's vector: of a constant the first one. */
+static struct sta_minibatch rows_of(const struct sta_vector *key, const struct sta_minibatch *minibatch)
 {
-    uint64_t sample[STA_MOST_KEY_FIELDS * 2] = {0};
-    sta_key_put(field, value, present, sample);
+    return key->constant ? (struct sta_minibatch){.count = 1} : *minibatch;
+}
+
+static void put_missing(const struct sta_key_field *field, uint32_t count, uint64_t *words)
+{
     uint64_t *column = words + (size_t)field->word * STA_MINIBATCH_ROWS;
     uint64_t *flags = words + (size_t)field->flag_word * STA_MINIBATCH_ROWS;
-    for (uint32_t i = 0; i < minibatch->count; i++)
-        column[i] |= sample[field->word];
-    if (field->flagged && field->flag_word != field->word)
-        for (uint32_t i = 0; i < minibatch->count; i++)
-            flags[i] |= sample[field->flag_word];
+    for (uint32_t i = 0; i < count; i++) {
+        column[i] |= sta_low_bits(field->bits) << field->shift;
+        flags[i] |= (uint64_t)field->flagged << field->flag_shift;
+    }
 }
 
 /* Return: bits that must be 0 above the field for all values to fit. */
@@ -141,48 +143,13 @@ static bool pack_text_key(const struct sta_key_field *field, const struct sta_ve
     return (uint64_t)over >> field->code_bits == 0;
 }
 
-static bool pack_constant(const struct sta_key_field *field, const struct sta_vector *key,
-                          uint32_t dictionary, const struct sta_minibatch *minibatch, uint64_t *words)
+static bool pack_rows(const struct sta_key_field *field, const struct sta_vector *key, uint32_t dictionary,
+                      const struct sta_minibatch *minibatch, uint64_t *words)
 {
-    uint64_t value = 0;
-    bool present = key->missing == NULL || !key->missing[0];
-    uint64_t distance;
     switch (key->type) {
-    case STA_TYPE_INT:
-        value = (uint64_t)key->integers[0];
-        distance = (value ^ field->flip) - field->base;
-        if (present && !field->flagged && distance > sta_low_bits(field->bits) - !field->required)
-            return false;
-        if (!present && field->required)
-            return false;
-        break;
-    case STA_TYPE_FLOAT:
-        value = sta_order_number(key->numbers[0]);
-        break;
-    case STA_TYPE_BOOL:
-        value = key->bools[0];
-        break;
-    case STA_TYPE_TEXT:
-        value = (uint64_t)dictionary << 32 | key->codes[0];
-        present = key->codes[0] != STA_NO_CODE;
-        if (present && (key->codes[0] >= sta_low_bits(field->code_bits) ||
-                        dictionary >> (field->bits - field->code_bits) != 0))
-            return false;
-        break;
-    default:
-        present = false;
-    }
-    put_constant(field, minibatch, value, present, words);
-    return true;
-}
-
-static bool pack_key(const struct sta_key_field *field, const struct sta_vector *key, uint32_t dictionary,
-                     const struct sta_minibatch *minibatch, uint64_t *words)
-{
-    STA_ASSERT(key->type == field->type || key->type == STA_TYPE_NULL);
-    if (key->constant)
-        return pack_constant(field, key, dictionary, minibatch, words);
-    switch (field->type) {
+    case STA_TYPE_NULL:
+        put_missing(field, minibatch->count, words);
+        return true;
     case STA_TYPE_INT:
         return pack_integer_key(field, key, minibatch, words);
     case STA_TYPE_FLOAT:
@@ -195,6 +162,31 @@ static bool pack_key(const struct sta_key_field *field, const struct sta_vector 
         STA_ASSERT(field->type == STA_TYPE_TEXT);
         return pack_text_key(field, key, dictionary, minibatch, words);
     }
+}
+
+/* What @first has and had not @before, for the rows behind it. */
+static void spread(uint64_t *first, uint64_t before, uint32_t count)
+{
+    const uint64_t added = *first & ~before;
+    for (uint32_t i = 1; i < count; i++)
+        first[i] |= added;
+}
+
+/* A constant is packed once. */
+static bool pack_key(const struct sta_key_field *field, const struct sta_vector *key, uint32_t dictionary,
+                     const struct sta_minibatch *minibatch, uint64_t *words)
+{
+    const struct sta_minibatch rows = rows_of(key, minibatch);
+    uint64_t *column = words + (size_t)field->word * STA_MINIBATCH_ROWS;
+    uint64_t *flags = words + (size_t)field->flag_word * STA_MINIBATCH_ROWS;
+    const uint64_t before = *column, flags_before = *flags;
+    STA_ASSERT(key->type == field->type || key->type == STA_TYPE_NULL);
+    const bool fits = pack_rows(field, key, dictionary, &rows, words);
+    if (key->constant)
+        spread(column, before, minibatch->count);
+    if (key->constant && field->flagged)
+        spread(flags, flags_before, minibatch->count);
+    return fits;
 }
 
 static bool pack(const struct sta_key_layout *layout, const struct sta_vector *keys,
@@ -214,10 +206,9 @@ static void measure_integers(const struct sta_vector *key, const struct sta_mini
                              struct sta_key_range *range)
 {
     FOR_ROWS(minibatch, {
-        uint32_t at = key->constant ? 0 : row;
-        if (key->missing != NULL && key->missing[at])
+        if (key->missing != NULL && key->missing[row])
             continue;
-        int64_t value = key->integers[at];
+        int64_t value = key->integers[row];
         struct sta_key_range single = {.any = true, .low = value, .high = value};
         sta_key_range_unite(range, &single);
     });
@@ -226,13 +217,14 @@ static void measure_integers(const struct sta_vector *key, const struct sta_mini
 static void measure(const struct sta_vector *key, uint32_t dictionary, const struct sta_minibatch *minibatch,
                     struct sta_key_range *range)
 {
+    const struct sta_minibatch rows = rows_of(key, minibatch);
     if (key->type == STA_TYPE_INT)
-        measure_integers(key, minibatch, range);
+        measure_integers(key, &rows, range);
     if (key->type != STA_TYPE_TEXT)
         return;
     struct sta_key_range seen = {.any = true, .codes = 1, .dictionaries = dictionary + 1};
-    FOR_ROWS(minibatch, {
-        uint32_t code = key->codes[key->constant ? 0 : row];
+    FOR_ROWS(&rows, {
+        uint32_t code = key->codes[row];
         seen.codes = code == STA_NO_CODE ? seen.codes : STA_MAX(seen.codes, code + 1);
     });
     sta_key_range_unite(range, &seen);
@@ -242,18 +234,14 @@ static void measure(const struct sta_vector *key, uint32_t dictionary, const str
 
 static bool any_missing(const struct sta_vector *key, const struct sta_minibatch *minibatch)
 {
-    uint32_t any = 0;
-    if (key->type == STA_TYPE_NULL)
-        return true;
-    if (key->constant)
-        return key->type == STA_TYPE_TEXT ? key->codes[0] == STA_NO_CODE
-                                          : key->missing != NULL && key->missing[0];
+    const struct sta_minibatch rows = rows_of(key, minibatch);
+    uint32_t any = key->type == STA_TYPE_NULL;
     if (key->type == STA_TYPE_TEXT) {
         const uint32_t *codes = key->codes;
-        FOR_ROWS(minibatch, any |= codes[row] == STA_NO_CODE;);
+        FOR_ROWS(&rows, any |= codes[row] == STA_NO_CODE;);
     } else if (key->missing != NULL) {
         const uint8_t *missing = key->missing;
-        FOR_ROWS(minibatch, any |= missing[row];);
+        FOR_ROWS(&rows, any |= missing[row];);
     }
     return any != 0;
 }
