@@ -117,21 +117,30 @@ static inline int64_t sta_unorder_integer(uint64_t word)
     return (int64_t)(word ^ (UINT64_C(1) << 63));
 }
 
+static inline uint64_t sta_bits_of(double number)
+{
+    uint64_t bits;
+    __builtin_memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static inline double sta_number_of(uint64_t bits)
+{
+    double number;
+    __builtin_memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
 /** Of a finite number; -0.0 counts as 0.0. */
 static inline uint64_t sta_order_number(double value)
 {
-    uint64_t bits;
-    value += 0.0;
-    __builtin_memcpy(&bits, &value, sizeof bits);
+    const uint64_t bits = sta_bits_of(value + 0.0);
     return bits ^ ((uint64_t)((int64_t)bits >> 63) | UINT64_C(1) << 63);
 }
 
 static inline double sta_unorder_number(uint64_t word)
 {
-    uint64_t bits = word ^ ((uint64_t)((int64_t)~word >> 63) | UINT64_C(1) << 63);
-    double value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
+    return sta_number_of(word ^ ((uint64_t)((int64_t)~word >> 63) | UINT64_C(1) << 63));
 }
 
 #endif

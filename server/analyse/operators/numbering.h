@@ -9,7 +9,7 @@
 #define STA_ANALYSE_OPERATORS_NUMBERING_H
 
 #include "analyse/exec/budget.h"
-#include "analyse/expression/expression.h"
+#include "analyse/operators/vectors.h"
 
 struct sta_numbering;
 
@@ -33,12 +33,8 @@ STA_MUSTCHECK int sta_numbering_take(struct sta_numbering *numbering, unsigned w
 /** How many numbers there are: those that a worker was given are among them.  Context: any thread. */
 uint32_t sta_numbering_count(const struct sta_numbering *numbering);
 
-/* A key of a tuple. */
-struct sta_key_value {
-    uint64_t bits; /* of an integer, number, truth value; or the code of a text, in sta_numbering_texts */
-    bool missing;
-};
-/** @number: one that the caller was given, or after all is taken.  Context: any thread. */
+/** A key of a tuple; codes are those of sta_numbering_texts.  @number: one that the caller was given, or
+ * after all is taken.  Context: any thread. */
 struct sta_key_value sta_numbering_value(const struct sta_numbering *numbering, uint32_t number, size_t key);
 const struct sta_dictionary *sta_numbering_texts(const struct sta_numbering *numbering, size_t key);
 

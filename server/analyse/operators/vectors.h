@@ -2,6 +2,8 @@
 #ifndef STA_ANALYSE_OPERATORS_VECTORS_H
 #define STA_ANALYSE_OPERATORS_VECTORS_H
 
+#include <string.h>
+
 #include "analyse/expression/expression.h"
 
 /** The values of a vector from row @first on. */
@@ -31,6 +33,21 @@ static inline bool sta_vector_is_missing(const struct sta_vector *vector, uint32
     if (sta_vector_is_codes(vector))
         return vector->codes[row] == STA_NO_CODE;
     return vector->type == STA_TYPE_NULL || (vector->missing != NULL && vector->missing[row]);
+}
+
+/* One value of a key, or of any other column. */
+struct sta_key_value {
+    uint64_t bits; /* of an integer, number or truth value, or the code of a text; 0: missing */
+    bool missing;
+};
+static inline struct sta_key_value sta_vector_value(const struct sta_vector *vector, uint32_t row)
+{
+    struct sta_key_value value = {.missing = sta_vector_is_missing(vector, row)};
+    const size_t width = sta_vector_width(vector->type);
+    if (!value.missing)
+        memcpy(&value.bits, (const char *)sta_vector_values(vector) + (vector->constant ? 0 : row) * width,
+               width);
+    return value;
 }
 
 /** The values of some rows, of @width (1, 4 or 8) bytes each, side by side.  @rows: NULL: 0 .. @count - 1. */

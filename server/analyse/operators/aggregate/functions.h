@@ -91,20 +91,6 @@ void sta_agg_end_totals(const struct sta_agg_call *call, uint8_t *record, struct
 
 /* ---- words */
 
-static inline uint64_t sta_bits_of(double number)
-{
-    uint64_t bits;
-    __builtin_memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static inline double sta_number_of(uint64_t bits)
-{
-    double number;
-    __builtin_memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 /** A word that orders like a value; of a text its number. */
 static inline uint64_t sta_agg_word(enum sta_type type, uint64_t value)
 {

@@ -146,22 +146,6 @@ static void gather(const struct sta_numbering *numbering, const struct sta_vecto
     }
 }
 
-static struct sta_key_value value_at(const struct sta_vector *vector, uint32_t row)
-{
-    struct sta_key_value value = {.missing = sta_vector_is_missing(vector, row)};
-    if (value.missing)
-        return value;
-    if (vector->type == STA_TYPE_TEXT)
-        value.bits = vector->codes[row];
-    else if (vector->type == STA_TYPE_BOOL)
-        value.bits = vector->bools[row];
-    else if (vector->type == STA_TYPE_INT)
-        value.bits = (uint64_t)vector->integers[row];
-    else
-        value.bits = sta_bits_of(vector->numbers[row]);
-    return value;
-}
-
 /* Under the lock. */
 static int add_number(struct sta_numbering *numbering, const struct fresh *fresh, uint32_t row,
                       struct sta_error *err)
@@ -175,7 +159,7 @@ static int add_number(struct sta_numbering *numbering, const struct fresh *fresh
     if (*chunk == NULL)
         return err->status;
     for (size_t k = 0; k < keys; k++)
-        (*chunk)[place.inside * keys + k] = value_at(&fresh->keys[k], row);
+        (*chunk)[place.inside * keys + k] = sta_vector_value(&fresh->keys[k], row);
     numbering->count++;
     return 0;
 }

@@ -8,19 +8,9 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/query/rows/collect.h"
+#include "analyse/operators/keys.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
-
-/* One value of a row that is held while its combination is not complete. */
-struct cell {
-    bool missing;
-    union {
-        int64_t integer;
-        double number;
-        uint32_t code;
-        uint8_t truth;
-    };
-};
 
 struct comparison {
     const struct sta_plan *plan;
@@ -30,7 +20,7 @@ struct comparison {
     const char *const *labels;
     size_t label_count;
     struct sta_dictionary *label_texts;
-    struct cell *cells;             /* by run, then column: of the present combination */
+    struct sta_key_value *cells;    /* by run, then column: of the present combination */
     bool *there;                    /* by run */
     bool open;                      /* there is a present combination */
     struct sta_vector *vectors;     /* by column of the answer */
@@ -41,51 +31,41 @@ struct comparison {
 
 /* ---- one combination */
 
-static struct cell cell_at(const struct sta_vector *vector, uint32_t row)
-{
-    struct cell cell = {.missing = sta_vector_is_missing(vector, row)};
-    size_t width = sta_vector_width(vector->type);
-    const char *values = sta_vector_values(vector);
-    memcpy(&cell.integer, values + (vector->constant ? 0 : row) * width, width);
-    return cell;
-}
-
-static bool same_cell(enum sta_type type, const struct cell *a, const struct cell *b)
+static bool same_value(enum sta_type type, const struct sta_key_value *a, const struct sta_key_value *b)
 {
     if (a->missing || b->missing)
         return a->missing && b->missing;
-    return type == STA_TYPE_FLOAT ? a->number == b->number
-                                  : memcmp(&a->integer, &b->integer, sta_vector_width(type)) == 0;
+    return type == STA_TYPE_FLOAT ? sta_number_of(a->bits) == sta_number_of(b->bits) : a->bits == b->bits;
 }
 
-static struct cell missing_cell(void)
-{
-    return (struct cell){.missing = true};
-}
+static const struct sta_key_value nothing = {.missing = true};
 
 /* x - baseline, of integers when it fits. */
-static struct cell delta_of(enum sta_type type, const struct cell *own, const struct cell *base)
+static struct sta_key_value delta_of(enum sta_type type, const struct sta_key_value *own,
+                                     const struct sta_key_value *base)
 {
-    struct cell cell = {.missing = own->missing || base->missing};
-    if (cell.missing)
-        return cell;
-    if (type == STA_TYPE_INT)
-        cell.missing = __builtin_sub_overflow(own->integer, base->integer, &cell.integer);
-    else
-        cell.number = own->number - base->number;
-    return cell;
+    int64_t delta = 0;
+    if (own->missing || base->missing)
+        return nothing;
+    if (type == STA_TYPE_FLOAT)
+        return (struct sta_key_value){sta_bits_of(sta_number_of(own->bits) - sta_number_of(base->bits)),
+                                      false};
+    const bool overflows = __builtin_sub_overflow((int64_t)own->bits, (int64_t)base->bits, &delta);
+    return (struct sta_key_value){(uint64_t)delta, overflows};
 }
 
-static struct cell ratio_of(enum sta_type type, const struct cell *own, const struct cell *base)
+static double number_of(enum sta_type type, uint64_t bits)
 {
-    struct cell cell = {.missing = own->missing || base->missing};
-    if (cell.missing)
-        return cell;
-    double value = type == STA_TYPE_INT ? (double)own->integer : own->number;
-    double by = type == STA_TYPE_INT ? (double)base->integer : base->number;
-    cell.number = value / by;
-    cell.missing = !isfinite(cell.number);
-    return cell;
+    return type == STA_TYPE_INT ? (double)(int64_t)bits : sta_number_of(bits);
+}
+
+static struct sta_key_value ratio_of(enum sta_type type, const struct sta_key_value *own,
+                                     const struct sta_key_value *base)
+{
+    if (own->missing || base->missing)
+        return nothing;
+    const double ratio = number_of(type, own->bits) / number_of(type, base->bits);
+    return (struct sta_key_value){sta_bits_of(ratio), !isfinite(ratio)};
 }
 
 /* ---- rows of the answer */
@@ -105,45 +85,45 @@ static int flush(struct comparison *c, struct sta_error *err)
     return sta_materialized_append(c->compared, c->vectors, NULL, rows, err);
 }
 
-static void put(struct comparison *c, size_t column, struct cell cell)
+static void put(struct comparison *c, size_t column, struct sta_key_value value)
 {
     const enum sta_type type = c->plan->columns[column].type;
     const size_t width = sta_vector_width(type);
-    if (cell.missing && (type == STA_TYPE_TEXT || type == STA_TYPE_LIST))
-        cell.code = STA_NO_CODE;
-    memcpy((char *)c->space[column].integers + c->rows * width, &cell.integer, width);
-    c->space[column].missing[c->rows] = cell.missing;
+    if (value.missing && (type == STA_TYPE_TEXT || type == STA_TYPE_LIST))
+        value.bits = STA_NO_CODE;
+    memcpy((char *)c->space[column].integers + c->rows * width, &value.bits, width);
+    c->space[column].missing[c->rows] = value.missing;
 }
 
 static void put_compared(struct comparison *c, size_t run)
 {
     const struct sta_plan_compare *compare = &c->plan->compare;
-    const struct cell *own = c->cells + run * c->columns, *base = c->cells + compare->baseline * c->columns;
-    struct cell nothing = missing_cell();
+    const struct sta_key_value *own = c->cells + run * c->columns,
+                               *base = c->cells + compare->baseline * c->columns;
     for (size_t i = 0; i < compare->column_count; i++) {
         uint32_t column = compare->columns[i];
-        const struct cell *x = c->there[run] ? &own[column] : &nothing;
-        const struct cell *b = c->there[compare->baseline] ? &base[column] : &nothing;
+        const struct sta_key_value *x = c->there[run] ? &own[column] : &nothing;
+        const struct sta_key_value *b = c->there[compare->baseline] ? &base[column] : &nothing;
         put(c, c->columns + 3 * i, *b);
         put(c, c->columns + 3 * i + 1, delta_of(c->info[column].type, x, b));
         put(c, c->columns + 3 * i + 2, ratio_of(c->info[column].type, x, b));
     }
 }
 
-static int give_run(struct comparison *c, size_t run, const struct cell *keys, struct sta_error *err)
+static int give_run(struct comparison *c, size_t run, const struct sta_key_value *keys, struct sta_error *err)
 {
     const struct sta_plan_compare *compare = &c->plan->compare;
     for (size_t i = 0; i < c->columns; i++)
-        put(c, i, c->there[run] ? c->cells[run * c->columns + i] : missing_cell());
+        put(c, i, c->there[run] ? c->cells[run * c->columns + i] : nothing);
     for (size_t i = 0; i < compare->key_count; i++)
         put(c, compare->keys[i], keys[compare->keys[i]]);
-    put(c, compare->trace_key, (struct cell){.code = (uint32_t)run});
+    put(c, compare->trace_key, (struct sta_key_value){run, false});
     put_compared(c, run);
     return ++c->rows == STA_VECTOR_ROWS ? flush(c, err) : 0;
 }
 
 /* The present combination, for every run. */
-static int close_combination(struct comparison *c, const struct cell *keys, struct sta_error *err)
+static int close_combination(struct comparison *c, const struct sta_key_value *keys, struct sta_error *err)
 {
     int rc = 0;
     for (size_t run = 0; rc == 0 && c->open && run < c->label_count; run++)
@@ -164,21 +144,21 @@ static size_t run_of(const struct comparison *c, const struct sta_vector *trace,
     return code == STA_NO_CODE ? c->label_count : code;
 }
 
-static int take_row(struct comparison *c, const struct sta_vector *vectors, uint32_t row, struct cell *keys,
-                    struct sta_error *err)
+static int take_row(struct comparison *c, const struct sta_vector *vectors, uint32_t row,
+                    struct sta_key_value *keys, struct sta_error *err)
 {
     const struct sta_plan_compare *compare = &c->plan->compare;
     bool same = c->open;
     int rc = 0;
     for (size_t i = 0; i < compare->key_count; i++) {
         uint32_t column = compare->keys[i];
-        struct cell cell = cell_at(&vectors[column], row);
-        same = same && same_cell(c->info[column].type, &keys[column], &cell);
+        const struct sta_key_value value = sta_vector_value(&vectors[column], row);
+        same = same && same_value(c->info[column].type, &keys[column], &value);
     }
     if (!same) {
         rc = close_combination(c, keys, err);
         for (size_t i = 0; i < compare->key_count; i++)
-            keys[compare->keys[i]] = cell_at(&vectors[compare->keys[i]], row);
+            keys[compare->keys[i]] = sta_vector_value(&vectors[compare->keys[i]], row);
         c->open = true;
     }
     size_t run = run_of(c, &vectors[compare->trace_key], row);
@@ -186,7 +166,7 @@ static int take_row(struct comparison *c, const struct sta_vector *vectors, uint
         return rc;
     c->there[run] = true;
     for (size_t i = 0; i < c->columns; i++)
-        c->cells[run * c->columns + i] = cell_at(&vectors[i], row);
+        c->cells[run * c->columns + i] = sta_vector_value(&vectors[i], row);
     return rc;
 }
 
@@ -194,7 +174,7 @@ static int take_all(struct comparison *c, const struct sta_budget *budget, struc
 {
     struct sta_materialized_batch *batch = sta_materialized_batch_create(c->sorted);
     struct sta_vector *vectors = sta_alloc_array(c->columns + 1, sizeof *vectors);
-    struct cell *keys = sta_alloc_array(c->columns + 1, sizeof *keys);
+    struct sta_key_value *keys = sta_alloc_array(c->columns + 1, sizeof *keys);
     uint32_t rows = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sta_materialized_batch_count(c->sorted); i++) {

@@ -8,14 +8,8 @@
 
 struct sta_histogram_rows {
     bool open;              /* counts are of a group whose bins are still coming */
-    struct sta_vector *key; /* of it: constants */
-    union sta_key_value {
-        int64_t integer;
-        double number;
-        uint32_t code;
-        uint8_t truth;
-    } * values;
-    uint8_t *missing;
+    struct sta_vector *key; /* of it: constants of .. */
+    struct sta_key_value *values;
     int64_t *counts;
     double *left, *right;
 };
@@ -26,7 +20,6 @@ struct sta_histogram_rows *sta_histogram_rows_create(const struct sta_plan_stage
     uint32_t bins = stage->histogram.bins;
     histogram->key = sta_alloc_array(stage->key_count + 1, sizeof *histogram->key);
     histogram->values = sta_alloc_array(stage->key_count + 1, sizeof *histogram->values);
-    histogram->missing = sta_alloc_array(stage->key_count + 1, 1);
     histogram->counts = sta_alloc_array(bins, sizeof *histogram->counts);
     histogram->left = sta_alloc_array(bins, sizeof *histogram->left);
     histogram->right = sta_alloc_array(bins, sizeof *histogram->right);
@@ -41,47 +34,22 @@ void sta_histogram_rows_destroy(struct sta_histogram_rows *histogram)
         return;
     free(histogram->key);
     free(histogram->values);
-    free(histogram->missing);
     free(histogram->counts);
     free(histogram->left);
     free(histogram->right);
     free(histogram);
 }
 
-static bool same_text(const struct sta_vector *a, const struct sta_vector *b, uint32_t at)
-{
-    if (a->texts == b->texts)
-        return a->codes[0] == b->codes[at];
-    struct sta_text x = sta_dictionary_text(a->texts, a->codes[0]);
-    struct sta_text y = sta_dictionary_text(b->texts, b->codes[at]);
-    return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0;
-}
-
-/* Whether the open group's key is that of a row. */
-static bool same_key(const struct sta_vector *open, const struct sta_vector *key, uint32_t row)
-{
-    uint32_t at = key->constant ? 0 : row;
-    bool missing = sta_vector_is_missing(open, 0);
-    if (missing || sta_vector_is_missing(key, row))
-        return missing && sta_vector_is_missing(key, row);
-    if (open->type == STA_TYPE_TEXT)
-        return same_text(open, key, at);
-    if (open->type == STA_TYPE_FLOAT)
-        return open->numbers[0] == key->numbers[at];
-    size_t width = sta_vector_width(open->type);
-    const char *a = sta_vector_values(open), *b = sta_vector_values(key);
-    return memcmp(a, b + at * width, width) == 0;
-}
-
 static void open_group(struct sta_group_rows *into, const struct sta_vector *keys, uint32_t row)
 {
     struct sta_histogram_rows *histogram = into->histogram;
     for (size_t i = 0; i < into->stage->key_count; i++) {
-        histogram->key[i] =
-            (struct sta_vector){.type = keys[i].type, .constant = true, .texts = keys[i].texts};
-        sta_vector_gather(&keys[i], &row, 1, &histogram->values[i], &histogram->missing[i]);
-        sta_vector_point(&histogram->key[i], &histogram->values[i]);
-        histogram->key[i].missing = histogram->missing[i] ? &histogram->missing[i] : NULL;
+        histogram->values[i] = sta_vector_value(&keys[i], row);
+        histogram->key[i] = sta_vector_nothing(keys[i].type, keys[i].texts);
+        if (histogram->values[i].missing)
+            continue;
+        histogram->key[i].missing = NULL;
+        sta_vector_point(&histogram->key[i], &histogram->values[i].bits);
     }
     memset(histogram->counts, 0, into->stage->histogram.bins * sizeof *histogram->counts);
     histogram->open = true;
@@ -109,8 +77,10 @@ static int close_group(struct sta_group_rows *into, struct sta_error *err)
 static bool in_open_group(const struct sta_group_rows *into, const struct sta_vector *keys, uint32_t row)
 {
     bool same = into->histogram->open;
-    for (size_t i = 0; same && i < into->stage->key_count; i++)
-        same = same_key(&into->histogram->key[i], &keys[i], row);
+    for (size_t i = 0; same && i < into->stage->key_count; i++) {
+        const struct sta_key_value *open = &into->histogram->values[i], key = sta_vector_value(&keys[i], row);
+        same = open->bits == key.bits && open->missing == key.missing;
+    }
     return same;
 }
 
