@@ -33,6 +33,18 @@ int sta_group_outputs(const struct sta_group_rows *into, const struct sta_vector
     return rc;
 }
 
+/* Each count as a share of all rows that were grouped. */
+static void put_fractions(struct sta_group_rows *into, uint32_t rows)
+{
+    const struct sta_plan_stage *stage = into->stage;
+    const int64_t *counts = into->vectors[stage->key_count].integers;
+    const double all = (double)sta_aggregation_figures(into->grouping).rows;
+    for (uint32_t row = 0; row < rows; row++)
+        into->fractions[row] = (double)counts[row] / all;
+    into->vectors[stage->result_count - 1] =
+        (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = into->fractions};
+}
+
 static int take_groups(struct sta_group_rows *into, const struct sta_vector *keys,
                        const struct sta_vector *values, uint32_t rows, struct sta_error *err)
 {
@@ -40,17 +52,20 @@ static int take_groups(struct sta_group_rows *into, const struct sta_vector *key
     int rc = sta_group_outputs(into, keys, values, rows, into->vectors + stage->key_count, err);
     for (size_t i = 0; i < stage->key_count; i++)
         into->vectors[i] = keys[i];
-    if (stage->fraction) /* put in when the sum of counts is known */
-        into->vectors[stage->result_count - 1] = sta_vector_nothing(STA_TYPE_FLOAT, NULL);
+    if (rc == 0 && stage->fraction)
+        put_fractions(into, rows);
     return rc != 0 ? rc : sta_materialized_append(into->result, into->vectors, NULL, rows, err);
 }
 
 /* ---- all of it */
 
-int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage, const double *edges,
+int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
+                        const struct sta_aggregation *grouping, const double *edges,
                         struct sta_materialized *result, struct sta_error *err)
 {
-    *into = (struct sta_group_rows){.stage = stage, .result = result};
+    *into = (struct sta_group_rows){.stage = stage, .grouping = grouping, .result = result};
+    if (stage->fraction)
+        into->fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *into->fractions);
     into->programs = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_program *));
     into->evaluators = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_evaluator *));
     into->vectors = sta_alloc_array(stage->result_count + 1, sizeof *into->vectors);
@@ -94,4 +109,5 @@ void sta_group_rows_fini(struct sta_group_rows *into)
     free(into->programs);
     free(into->evaluators);
     free(into->vectors);
+    free(into->fractions);
 }

@@ -10,8 +10,10 @@
 
 struct sta_group_rows {
     const struct sta_plan_stage *stage;
-    struct sta_materialized *result; /* that rows are appended to */
-    struct sta_program **programs;   /* by output */
+    const struct sta_aggregation *grouping; /* that gives the groups */
+    struct sta_materialized *result;        /* that rows are appended to */
+    double *fractions;                      /* of the rows: value_counts; room */
+    struct sta_program **programs;          /* by output */
     struct sta_evaluator **evaluators;
     struct sta_vector *vectors;           /* by column of the result */
     struct sta_describe_rows *describe;   /* DESCRIBE */
@@ -20,8 +22,8 @@ struct sta_group_rows {
 
 /** @edges: of a histogram; copied.  Fini also after a failure. */
 STA_MUSTCHECK int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
-                                      const double *edges, struct sta_materialized *result,
-                                      struct sta_error *err);
+                                      const struct sta_aggregation *grouping, const double *edges,
+                                      struct sta_materialized *result, struct sta_error *err);
 /** A sta_aggregation_output's take; @self: a struct sta_group_rows *. */
 STA_MUSTCHECK int sta_group_rows_take(void *self, const struct sta_vector *keys,
                                       const struct sta_vector *values, uint32_t rows, struct sta_error *err);

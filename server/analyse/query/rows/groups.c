@@ -364,7 +364,7 @@ static int finish_groups(struct pass *pass, struct sta_query_context *context,
     struct expanding expanding = {.into = &into, .threads = &pass->threads};
     struct sta_aggregation_output sink = {&into, sta_group_rows_take};
     sta_query_context_step(context, "group", name_keys(pass->stage));
-    int rc = sta_group_rows_init(&into, pass->stage, pass->edges, result, err);
+    int rc = sta_group_rows_init(&into, pass->stage, pass->grouping, pass->edges, result, err);
     if (rc == 0 && pass->threads.count > 0) {
         expanding.keys = sta_alloc_array(pass->stage->key_count + 1, sizeof *expanding.keys);
         expanding.space = sta_alloc_array(pass->threads.count, sizeof *expanding.space);

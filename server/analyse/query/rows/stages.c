@@ -95,59 +95,15 @@ static int compare(struct running *running, struct sta_error *err)
     return 0;
 }
 
-/* The sum of the counts, and each as a share of it. */
-static int put_fractions(struct running *running, const struct sta_plan_stage *stage, struct sta_error *err)
-{
-    const struct sta_materialized *counted = running->materialized;
-    uint32_t count_column = (uint32_t)stage->key_count, last = (uint32_t)stage->result_count - 1;
-    struct sta_materialized_batch *batch = sta_materialized_batch_create(counted);
-    struct sta_materialized *materialized =
-        sta_query_context_rows(running->context, stage->result, stage->result_count);
-    struct sta_vector *vectors = sta_alloc_array(stage->result_count, sizeof *vectors);
-    double *fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *fractions);
-    int64_t sum = 0;
-    uint32_t rows = 0;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < 2 * sta_materialized_batch_count(counted); i++) {
-        size_t number = i % sta_materialized_batch_count(counted);
-        bool summing = i < sta_materialized_batch_count(counted);
-        rc = sta_materialized_batch_seek(batch, number, &rows, err);
-        for (uint32_t c = 0; rc == 0 && c < last; c++)
-            rc = sta_materialized_batch_get(batch, c, &vectors[c], err);
-        for (uint32_t row = 0; rc == 0 && row < rows; row++)
-            if (summing)
-                sum += vectors[count_column].integers[row];
-            else
-                fractions[row] = (double)vectors[count_column].integers[row] / (double)sum;
-        vectors[last] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = fractions};
-        if (rc == 0 && !summing)
-            rc = sta_materialized_append(materialized, vectors, NULL, rows, err);
-    }
-    if (rc == 0)
-        rc = sta_materialized_seal(materialized, err);
-    free(fractions);
-    free(vectors);
-    sta_materialized_batch_destroy(batch);
-    if (rc != 0) {
-        sta_materialized_destroy(materialized);
-        return rc;
-    }
-    take_over(running, materialized);
-    return 0;
-}
-
 /* ---- stages */
 
-static int run_groups(struct running *running, const struct sta_pipeline *pipeline, size_t number,
-                      struct sta_error *err)
+static int run_groups(struct running *running, const struct sta_pipeline *pipeline, struct sta_error *err)
 {
-    const struct sta_plan_stage *stage = &running->plan->stages[number];
     struct sta_materialized *result;
     int rc = sta_groups_run(pipeline, running->context, &result, err);
-    if (rc != 0)
-        return rc;
-    take_over(running, result);
-    return stage->fraction ? put_fractions(running, stage, err) : 0;
+    if (rc == 0)
+        take_over(running, result);
+    return rc;
 }
 
 /* Rows of events for a stage behind, or of the stage before: sorted and cut as they are read. */
@@ -179,7 +135,7 @@ static int run_path(struct running *running, const struct sta_pipeline *pipeline
 {
     const bool rows = running->plan->stages[last].kind == STA_PLAN_ROWS,
                compares = is_compared(running, last);
-    int rc = rows ? run_rows(running, pipeline, last, err) : run_groups(running, pipeline, last, err);
+    int rc = rows ? run_rows(running, pipeline, last, err) : run_groups(running, pipeline, err);
     if (rc == 0 && compares)
         rc = compare(running, err);
     return rc == 0 && (!rows || compares) ? order_and_cut(running, last, err) : rc;
