@@ -170,7 +170,7 @@ static int scan_stripe(void *self, const struct sta_stripe *stripe, struct sta_e
                                                  .visit = pass->grouping != NULL ? group_part : widen_range,
                                                  .takes_marks = pass->grouping != NULL &&
                                                                 sta_aggregation_takes_marks(pass->grouping)};
-    return sta_pipeline_run_stripe(pass->pipeline, &visitor, stripe, gathering->budget, err);
+    return sta_pipeline_run(pass->pipeline, &visitor, stripe, gathering->budget, err);
 }
 
 /* What another rank has found. */

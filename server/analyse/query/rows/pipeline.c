@@ -231,11 +231,12 @@ int sta_pipeline_work(const struct sta_pipeline *pipeline, const struct sta_pipe
     return rc;
 }
 
-/* ---- visiting all parts */
+/* ---- visiting parts */
 
 struct visit {
     const struct sta_pipeline *pipeline;
     const struct sta_pipeline_visitor *visitor;
+    const struct sta_stripe *stripe; /* NULL: all parts */
 };
 
 static int visit_part(void *self, unsigned worker, struct sta_pipeline_state *state, size_t part,
@@ -243,32 +244,17 @@ static int visit_part(void *self, unsigned worker, struct sta_pipeline_state *st
 {
     const struct visit *visit = self;
     const struct sta_pipeline_part where = visit->pipeline->parts[part];
+    if (visit->stripe != NULL && !sta_stripe_has(visit->stripe, where.row_group))
+        return STA_OK;
     int rc = visit->visitor->takes_marks ? sta_pipeline_state_load_marked(state, where, err)
                                          : sta_pipeline_state_load(state, where, err);
     return rc == 0 && state->count > 0 ? visit->visitor->visit(visit->visitor->self, worker, state, err) : rc;
 }
 
 int sta_pipeline_run(const struct sta_pipeline *pipeline, const struct sta_pipeline_visitor *visitor,
-                     const struct sta_budget *budget, struct sta_error *err)
+                     const struct sta_stripe *stripe, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct visit visit = {pipeline, visitor};
+    struct visit visit = {pipeline, visitor, stripe};
     struct sta_pipeline_work work = {&visit, pipeline->part_count, visit_part};
     return sta_pipeline_work(pipeline, &work, budget, err);
-}
-
-int sta_pipeline_run_stripe(const struct sta_pipeline *pipeline, const struct sta_pipeline_visitor *visitor,
-                            const struct sta_stripe *stripe, const struct sta_budget *budget,
-                            struct sta_error *err)
-{
-    struct sta_pipeline some = *pipeline;
-    if (stripe == NULL)
-        return sta_pipeline_run(pipeline, visitor, budget, err);
-    some.parts = sta_alloc_array(some.part_count + 1, sizeof *some.parts);
-    some.part_count = 0;
-    for (size_t i = 0; i < pipeline->part_count; i++)
-        if (sta_stripe_has(stripe, pipeline->parts[i].row_group))
-            some.parts[some.part_count++] = pipeline->parts[i];
-    int rc = sta_pipeline_run(&some, visitor, budget, err);
-    free(some.parts);
-    return rc;
 }

@@ -124,20 +124,16 @@ struct sta_pipeline_work {
 STA_MUSTCHECK int sta_pipeline_work(const struct sta_pipeline *pipeline, const struct sta_pipeline_work *work,
                                     const struct sta_budget *budget, struct sta_error *err);
 
-/* Visits all parts in parallel, each once; parts in which no row is left are not shown. */
+/* Visits parts in parallel, each once; those in which no row is left are not shown. */
 struct sta_pipeline_visitor {
     void *self;
     int (*visit)(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err);
     bool takes_marks; /* visit looks at them */
 };
-/** Return: like sta_pipeline_work; STA_ECORRUPT. */
+/** The parts of a stripe; NULL: all.  Return: like sta_pipeline_work; STA_ECORRUPT. */
 STA_MUSTCHECK int sta_pipeline_run(const struct sta_pipeline *pipeline,
                                    const struct sta_pipeline_visitor *visitor,
-                                   const struct sta_budget *budget, struct sta_error *err);
-/** The same of the parts of a stripe; NULL: of all. */
-STA_MUSTCHECK int sta_pipeline_run_stripe(const struct sta_pipeline *pipeline,
-                                          const struct sta_pipeline_visitor *visitor,
-                                          const struct sta_stripe *stripe, const struct sta_budget *budget,
-                                          struct sta_error *err);
+                                   const struct sta_stripe *stripe, const struct sta_budget *budget,
+                                   struct sta_error *err);
 
 #endif

@@ -51,7 +51,7 @@ static int rank_texts(struct sta_plain *plain, struct sta_sort_key *keys, struct
             plain->texts[i] = sta_texts_create(&plain->kept);
     if (plain->pipeline->events != NULL)
         sta_pipeline_step(plain->pipeline, context, "rank");
-    int rc = sta_pipeline_run(plain->pipeline, &visitor, context->budget, err);
+    int rc = sta_pipeline_run(plain->pipeline, &visitor, NULL, context->budget, err);
     for (size_t i = 0; rc == 0 && i < plain->stage->order_count; i++) {
         if (plain->texts[i] == NULL)
             continue;
@@ -225,7 +225,7 @@ static int count_stripe(void *self, const struct sta_stripe *stripe, struct sta_
     struct counting *counting = self;
     const struct sta_pipeline_visitor visitor = {
         .self = &counting->count, .visit = count_rows, .takes_marks = true};
-    return sta_pipeline_run_stripe(counting->plain->pipeline, &visitor, stripe, counting->budget, err);
+    return sta_pipeline_run(counting->plain->pipeline, &visitor, stripe, counting->budget, err);
 }
 
 static int add_count(void *self, struct sta_cursor *state, struct sta_error *err)

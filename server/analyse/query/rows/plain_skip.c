@@ -77,7 +77,7 @@ int sta_plain_seek(struct sta_plain_reader *reader, struct sta_error *err)
     struct trace_bins *bins = sta_alloc_array(pipeline->events->trace_count, sizeof *bins);
     struct sta_pipeline_visitor visitor = {.self = bins, .visit = count_part};
     find_ranges(pipeline, bins);
-    int rc = sta_pipeline_run(pipeline, &visitor, &reader->budget, err);
+    int rc = sta_pipeline_run(pipeline, &visitor, NULL, &reader->budget, err);
     if (rc == 0)
         begin_at(reader, bins);
     free(bins);

@@ -37,116 +37,83 @@ static void find_keys(struct sta_thread_keys *keys, const struct sta_pipeline *p
 
 /* ---- combinations */
 
-/* What a key of a thread is, so that it orders like it: missing last. */
-struct part {
-    bool missing;
-    int64_t value;
-    struct sta_text text;
-};
+#define WHAT "the threads of the trace as keys"
 
-struct combining {
-    const struct sta_entities *entities;
-    int columns[3];
-    size_t count;
-};
-
-static struct part part_of(const struct combining *combining, uint32_t thread, size_t key)
+/* A key of each thread, and behind these of none, where it is missing. */
+static int init_values(const struct sta_thread_keys *keys, const struct sta_entities *entities, int column,
+                       struct sta_vector *vector, struct sta_error *err)
 {
-    static const struct sta_entity_thread nobody = {.host = STA_NO_CODE, .pid = STA_NO_ID, .tid = STA_NO_ID};
-    const struct sta_entities *entities = combining->entities;
-    const struct sta_entity_thread *own =
-        thread < entities->thread_count ? &entities->threads[thread] : &nobody;
-    if (combining->columns[key] == STA_LOGICAL_host_name) {
-        struct part part = {.missing = own->host == STA_NO_CODE, .value = own->host};
-        if (!part.missing)
-            part.text = sta_dictionary_text(entities->hosts, own->host);
-        return part;
+    const uint32_t count = entities->thread_count;
+    const bool text = column == STA_LOGICAL_host_name;
+    int64_t *ids = sta_account_calloc(keys->account, (size_t)count + 1, sizeof *ids + 1, WHAT, err);
+    uint32_t *codes = (uint32_t *)ids;
+    uint8_t *missing = (uint8_t *)(ids + count + 1);
+    if (ids == NULL)
+        return err->status;
+    *vector = text ? (struct sta_vector){.type = STA_TYPE_TEXT, .codes = codes, .texts = entities->hosts}
+                   : (struct sta_vector){.type = STA_TYPE_INT, .integers = ids, .missing = missing};
+    for (uint32_t t = 0; t < count && text; t++)
+        codes[t] = entities->threads[t].host;
+    for (uint32_t t = 0; t < count && !text; t++) {
+        const int64_t id = column == STA_LOGICAL_pid ? entities->threads[t].pid : entities->threads[t].tid;
+        missing[t] = id == STA_NO_ID;
+        ids[t] = missing[t] ? 0 : id;
     }
-    const int64_t id = combining->columns[key] == STA_LOGICAL_pid ? own->pid : own->tid;
-    return (struct part){.missing = id == STA_NO_ID, .value = id};
+    if (text)
+        codes[count] = STA_NO_CODE;
+    else
+        missing[count] = 1;
+    return STA_OK;
 }
 
-static int compare_parts(const struct part *a, const struct part *b)
+/* Missing last. */
+static int compare_values(const struct sta_vector *key, uint32_t a, uint32_t b)
 {
-    if (a->missing || b->missing)
-        return a->missing - b->missing;
-    if (a->text.bytes == NULL)
-        return (a->value > b->value) - (a->value < b->value);
-    if (a->value == b->value)
-        return 0;
-    return sta_text_order(a->text, b->text);
+    const bool missing = sta_vector_is_missing(key, a);
+    if (missing || sta_vector_is_missing(key, b))
+        return missing - sta_vector_is_missing(key, b);
+    if (key->type == STA_TYPE_INT)
+        return (key->integers[a] > key->integers[b]) - (key->integers[a] < key->integers[b]);
+    return key->codes[a] == key->codes[b] ? 0
+                                          : sta_text_order(sta_dictionary_text(key->texts, key->codes[a]),
+                                                           sta_dictionary_text(key->texts, key->codes[b]));
 }
 
 static int by_combination(const void *left, const void *right, void *context)
 {
-    const struct combining *combining = context;
+    const struct sta_thread_keys *keys = context;
     int order = 0;
-    for (size_t k = 0; order == 0 && k < combining->count; k++) {
-        const struct part a = part_of(combining, *(const uint32_t *)left, k);
-        const struct part b = part_of(combining, *(const uint32_t *)right, k);
-        order = compare_parts(&a, &b);
-    }
+    for (size_t k = 0; order == 0 && k < keys->count; k++)
+        order = compare_values(&keys->values[k], *(const uint32_t *)left, *(const uint32_t *)right);
     return order;
 }
 
-#define WHAT "the threads of the trace as keys"
-
-static int init_values(struct sta_thread_keys *keys, const struct combining *combining, size_t most,
-                       struct sta_error *err)
-{
-    keys->values = sta_alloc_array(keys->count, sizeof *keys->values);
-    for (size_t k = 0; k < keys->count; k++) {
-        struct sta_thread_key_values *values = &keys->values[k];
-        const bool text = combining->columns[k] == STA_LOGICAL_host_name;
-        values->type = text ? STA_TYPE_TEXT : STA_TYPE_INT;
-        values->texts = text ? combining->entities->hosts : NULL;
-        if (text)
-            values->codes = sta_account_calloc(keys->account, most, sizeof *values->codes, WHAT, err);
-        else
-            values->integers = sta_account_calloc(keys->account, most, sizeof *values->integers, WHAT, err);
-        values->missing = sta_account_calloc(keys->account, most, sizeof *values->missing, WHAT, err);
-        if ((text ? values->codes == NULL : values->integers == NULL) || values->missing == NULL)
-            return err->status;
-    }
-    return 0;
-}
-
-/* Return: whether a key is missing. */
-static bool put_values(struct sta_thread_keys *keys, const struct combining *combining, uint32_t thread,
-                       uint32_t rank)
+static bool any_missing(const struct sta_thread_keys *keys, uint32_t thread)
 {
     bool any = false;
-    for (size_t k = 0; k < keys->count; k++) {
-        struct sta_thread_key_values *values = &keys->values[k];
-        const struct part part = part_of(combining, thread, k);
-        values->missing[rank] = part.missing;
-        if (values->codes != NULL)
-            values->codes[rank] = part.missing ? STA_NO_CODE : (uint32_t)part.value;
-        else
-            values->integers[rank] = part.missing ? 0 : part.value;
-        any |= part.missing;
-    }
+    for (size_t k = 0; k < keys->count; k++)
+        any |= sta_vector_is_missing(&keys->values[k], thread);
     return any;
 }
 
-/* Ranks threads, and `nobody` behind them, by their keys. */
-static int rank_threads(struct sta_thread_keys *keys, struct combining *combining, bool keep_missing,
+/* Ranks threads, and `none` behind them, by their keys. */
+static int rank_threads(struct sta_thread_keys *keys, uint32_t none, bool keep_missing,
                         uint32_t *rank_of_thread, struct sta_error *err)
 {
-    const uint32_t count = combining->entities->thread_count + 1;
-    uint32_t *threads = sta_account_alloc(keys->account, count, sizeof *threads, WHAT, err);
-    int rc = threads != NULL ? init_values(keys, combining, count, err) : err->status;
-    for (uint32_t t = 0; rc == 0 && t < count; t++)
+    uint32_t *threads = keys->threads =
+        sta_account_alloc(keys->account, (size_t)none + 1, sizeof *threads, WHAT, err);
+    if (threads == NULL)
+        return err->status;
+    for (uint32_t t = 0; t <= none; t++)
         threads[t] = t;
-    if (rc == 0)
-        qsort_r(threads, count, sizeof *threads, by_combination, combining);
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        keys->ranks += i == 0 || by_combination(&threads[i - 1], &threads[i], combining) != 0;
-        const bool missing = put_values(keys, combining, threads[i], keys->ranks - 1);
-        rank_of_thread[threads[i]] = missing && !keep_missing ? STA_NO_CODE : keys->ranks - 1;
+    qsort_r(threads, (size_t)none + 1, sizeof *threads, by_combination, keys);
+    for (uint32_t i = 0; i <= none; i++) {
+        const uint32_t thread = threads[i];
+        if (i == 0 || by_combination(&threads[keys->ranks - 1], &thread, keys) != 0)
+            threads[keys->ranks++] = thread;
+        rank_of_thread[thread] = any_missing(keys, thread) && !keep_missing ? STA_NO_CODE : keys->ranks - 1;
     }
-    sta_account_free(keys->account, threads);
-    return rc;
+    return STA_OK;
 }
 
 int sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline *pipeline,
@@ -158,15 +125,18 @@ int sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline
         return 0;
     const struct sta_plan_stage *stage = &pipeline->stages[0];
     const struct sta_entities *entities = sta_snapshot_entities(pipeline->events->traces[0].snapshot);
-    struct combining combining = {.entities = entities, .count = keys->count};
-    STA_ASSERT(keys->count <= STA_COUNT_OF(combining.columns));
-    for (size_t k = 0; k < keys->count; k++)
-        combining.columns[k] = sta_expression_column(stage->keys[keys->first + k].expression);
+    keys->values = sta_alloc_array(keys->count, sizeof *keys->values);
+    int rc = STA_OK;
+    for (size_t k = 0; rc == 0 && k < keys->count; k++)
+        rc = init_values(keys, entities, sta_expression_column(stage->keys[keys->first + k].expression),
+                         &keys->values[k], err);
+    if (rc != 0)
+        return rc;
     uint32_t *ranks =
         sta_account_alloc(account, (size_t)entities->thread_count + 1, sizeof *ranks, WHAT, err);
     if (ranks == NULL)
         return err->status;
-    int rc = rank_threads(keys, &combining, stage->keep_missing, ranks, err);
+    rc = rank_threads(keys, entities->thread_count, stage->keep_missing, ranks, err);
     if (rc == 0)
         keys->of_code = sta_account_alloc(account, (size_t)entities->thread_code_count + 1,
                                           sizeof *keys->of_code, WHAT, err);
@@ -181,12 +151,10 @@ int sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline
 
 void sta_thread_keys_fini(struct sta_thread_keys *keys)
 {
-    for (size_t k = 0; keys->values != NULL && k < keys->count; k++) {
-        sta_account_free(keys->account, keys->values[k].integers);
-        sta_account_free(keys->account, keys->values[k].codes);
-        sta_account_free(keys->account, keys->values[k].missing);
-    }
+    for (size_t k = 0; keys->values != NULL && k < keys->count; k++)
+        sta_account_free(keys->account, (void *)sta_vector_values(&keys->values[k]));
     free(keys->values);
+    sta_account_free(keys->account, keys->threads);
     sta_account_free(keys->account, keys->of_code);
 }
 
@@ -231,19 +199,9 @@ int sta_thread_keys_fetch(const struct sta_thread_keys *keys, struct sta_pipelin
 void sta_thread_keys_expand(const struct sta_thread_keys *keys, const struct sta_vector *ranks, uint32_t rows,
                             struct sta_vector_space *space, struct sta_vector *vectors)
 {
-    for (size_t k = 0; k < keys->count; k++, space++) {
-        const struct sta_thread_key_values *values = &keys->values[k];
-        vectors[k] = (struct sta_vector){.type = values->type, .texts = values->texts};
-        sta_vector_point(&vectors[k], space->integers);
-        if (values->codes != NULL) {
-            for (uint32_t row = 0; row < rows; row++)
-                space->codes[row] = values->codes[ranks->integers[row]];
-            continue;
-        }
-        for (uint32_t row = 0; row < rows; row++) {
-            space->integers[row] = values->integers[ranks->integers[row]];
-            space->missing[row] = values->missing[ranks->integers[row]];
-        }
-        vectors[k].missing = space->missing;
-    }
+    uint32_t threads[STA_VECTOR_ROWS];
+    for (uint32_t row = 0; row < rows; row++)
+        threads[row] = keys->threads[ranks->integers[row]];
+    for (size_t k = 0; k < keys->count; k++)
+        vectors[k] = sta_vector_gather_to(&keys->values[k], threads, rows, &space[k]);
 }

@@ -10,16 +10,11 @@
 #include "analyse/query/rows/pipeline.h"
 
 struct sta_thread_keys {
-    size_t first, count; /* which keys of the stage; count 0: none are replaced */
-    uint32_t ranks;      /* distinct combinations */
-    uint32_t *of_code;   /* by thread code + 1: the rank, or STA_NO_CODE: a row that is dropped */
-    struct sta_thread_key_values {
-        enum sta_type type;
-        int64_t *integers; /* by rank */
-        uint32_t *codes;   /* host_name: likewise */
-        uint8_t *missing;  /* likewise */
-        const struct sta_dictionary *texts;
-    } * values; /* by key */
+    size_t first, count;       /* which keys of the stage; count 0: none are replaced */
+    uint32_t ranks;            /* distinct combinations */
+    uint32_t *of_code;         /* by thread code + 1: the rank, or STA_NO_CODE: a row that is dropped */
+    uint32_t *threads;         /* by rank: one that has the combination */
+    struct sta_vector *values; /* by key: of each thread, and behind these of none */
     struct sta_account *account;
 };
 
