@@ -73,34 +73,17 @@ static void end_merge(struct queue *queue, size_t count, struct sta_group_merge 
         sta_run_destroy(queue->runs[queue->first++]);
 }
 
-/* Words of a list as runs have them: of texts their numbers. */
-static int write_words(struct sta_run_writer *writer, const struct sta_group_order *order, size_t list,
-                       const uint64_t *words, size_t count, struct sta_error *err)
-{
-    uint64_t numbers[STA_MERGE_PIECE];
-    if (order->shape->lists[list].texts == NULL)
-        return sta_run_writer_add_values(writer, list, words, count, err);
-    int rc = STA_OK;
-    for (size_t first = 0; rc == 0 && first < count; first += STA_MERGE_PIECE) {
-        size_t part = STA_MIN(count - first, (size_t)STA_MERGE_PIECE);
-        for (size_t i = 0; i < part; i++)
-            numbers[i] = order->list_ranks[list].numbers[words[first + i]];
-        rc = sta_run_writer_add_values(writer, list, numbers, part, err);
-    }
-    return rc;
-}
-
 static int write_list(struct sta_run_writer *writer, struct sta_group_merge *merge, size_t list,
                       struct sta_error *err)
 {
     const struct sta_exact_terms *united = &merge->terms[list];
     const uint64_t *words;
     size_t count = 1;
-    int rc = sta_run_writer_add_values(writer, list, united->terms, united->count, err);
+    int rc = sta_run_writer_add_values(writer, merge->order, list, united->terms, united->count, err);
     while (rc == 0 && count > 0) {
         rc = sta_group_merge_piece(merge, list, &words, &count, err);
         if (rc == 0)
-            rc = write_words(writer, merge->order, list, words, count, err);
+            rc = sta_run_writer_add_values(writer, merge->order, list, words, count, err);
     }
     return rc;
 }

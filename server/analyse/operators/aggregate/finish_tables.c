@@ -40,7 +40,7 @@ static void collect_tables(struct pipeline *line)
     for (unsigned w = 0; w < line->finish->worker_count; w++) {
         struct sta_group_worker *worker = line->finish->workers[w];
         for (size_t t = 0; t <= worker->sealed_count; t++) {
-            struct sta_group_table *table = t < worker->sealed_count ? &worker->sealed[t] : &worker->table;
+            struct sta_group_table *table = sta_group_worker_table(worker, t);
             STA_GROW(line->unsorted, capacity, line->table_count + 1);
             line->unsorted[line->table_count] = table;
             line->table_count += table->count > 0;

@@ -118,12 +118,26 @@ void sta_run_writer_init(struct sta_run_writer *writer, const struct sta_shape *
             (struct sta_stream_writer){.spill = spill, .stream = &run->lists[l], .capacity = buffer};
 }
 
-int sta_run_writer_add_values(struct sta_run_writer *writer, size_t list, const uint64_t *words, size_t count,
-                              struct sta_error *err)
+/* The numbers of texts in place of their ranks. */
+static int put_ranked(struct sta_stream_writer *writer, const struct sta_ranks *ranks, const uint64_t *words,
+                      size_t count, struct sta_error *err)
 {
-    size_t width = sta_list_width(&writer->run->shape->lists[list]);
+    int rc = STA_OK;
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = put(writer, &ranks->numbers[words[i]], sizeof *ranks->numbers, err);
+    return rc;
+}
+
+int sta_run_writer_add_values(struct sta_run_writer *writer, const struct sta_group_order *order, size_t list,
+                              const uint64_t *words, size_t count, struct sta_error *err)
+{
+    const struct sta_list_shape *shape = &writer->run->shape->lists[list];
     writer->counts[list] += count;
-    return count > 0 ? put(&writer->lists[list], words, count * width * sizeof *words, err) : STA_OK;
+    if (count == 0)
+        return STA_OK;
+    return shape->texts != NULL
+               ? put_ranked(&writer->lists[list], &order->list_ranks[list], words, count, err)
+               : put(&writer->lists[list], words, count * sta_list_width(shape) * sizeof *words, err);
 }
 
 int sta_run_writer_add_group(struct sta_run_writer *writer, const uint64_t *words, const uint8_t *record,
@@ -167,13 +181,9 @@ static int write_list(struct sta_run_writer *writer, const struct sta_sorted_tab
                       const struct sta_group_order *order, size_t list, uint32_t place, struct sta_error *err)
 {
     const struct sta_sorted_list *values = &sorted->lists[list];
-    const struct sta_ranks *ranks = order->shape->lists[list].texts != NULL ? &order->list_ranks[list] : NULL;
-    size_t first = values->offsets[place];
-    size_t count = values->offsets[place + 1] - first;
-    uint64_t *words = values->words + first * values->width;
-    for (size_t i = 0; ranks != NULL && i < count; i++)
-        words[i] = ranks->numbers[words[i]];
-    return sta_run_writer_add_values(writer, list, words, count, err);
+    const size_t first = values->offsets[place];
+    return sta_run_writer_add_values(writer, order, list, values->words + first * values->width,
+                                     values->offsets[place + 1] - first, err);
 }
 
 static int write_places(struct sta_run_writer *writer, const struct sta_sorted_table *sorted,

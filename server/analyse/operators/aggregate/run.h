@@ -56,9 +56,10 @@ struct sta_run_writer {
 void sta_run_writer_init(struct sta_run_writer *writer, const struct sta_shape *shape,
                          const struct sta_key_layout *layout, bool ordered, struct sta_spill *spill,
                          size_t buffer);
-/** Values of the group that comes next. */
-STA_MUSTCHECK int sta_run_writer_add_values(struct sta_run_writer *writer, size_t list, const uint64_t *words,
-                                            size_t count, struct sta_error *err);
+/** Values of the group that comes next; of texts the ranks in @order. */
+STA_MUSTCHECK int sta_run_writer_add_values(struct sta_run_writer *writer,
+                                            const struct sta_group_order *order, size_t list,
+                                            const uint64_t *words, size_t count, struct sta_error *err);
 STA_MUSTCHECK int sta_run_writer_add_group(struct sta_run_writer *writer, const uint64_t *words,
                                            const uint8_t *record, struct sta_error *err);
 /** Writes what is held.  Return: 0 and the run in *run, or why not. */

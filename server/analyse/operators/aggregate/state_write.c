@@ -196,11 +196,6 @@ static int put_run(struct writing *writing, const struct sta_group_run *run, str
 
 /* ---- all of it */
 
-static struct sta_group_table *table_at(struct sta_group_worker *worker, size_t number)
-{
-    return number < worker->sealed_count ? &worker->sealed[number] : &worker->table;
-}
-
 /* Ranks of all texts, and a layout for all keys. */
 static int finalize(struct sta_group_finish *finish, struct sta_error *err)
 {
@@ -212,8 +207,8 @@ static int finalize(struct sta_group_finish *finish, struct sta_error *err)
         struct sta_group_worker *worker = finish->workers[w];
         runs = runs || worker->run_count > 0;
         for (size_t t = 0; t <= worker->sealed_count; t++)
-            if (table_at(worker, t)->count > 0)
-                sta_group_order_survey(&finish->order, table_at(worker, t), united);
+            if (sta_group_worker_table(worker, t)->count > 0)
+                sta_group_order_survey(&finish->order, sta_group_worker_table(worker, t), united);
         for (size_t r = 0; r < worker->run_count; r++)
             for (size_t k = 0; k < finish->shape->key_count; k++)
                 sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
@@ -227,7 +222,7 @@ static int put_worker(struct writing *writing, struct sta_group_worker *worker, 
 {
     int rc = STA_OK;
     for (size_t t = 0; rc == 0 && t <= worker->sealed_count; t++)
-        rc = put_table(writing, table_at(worker, t), err);
+        rc = put_table(writing, sta_group_worker_table(worker, t), err);
     for (size_t r = 0; rc == 0 && r < worker->run_count; r++)
         rc = put_run(writing, worker->runs[r], err);
     return rc;
@@ -244,7 +239,7 @@ static int check_worth(const struct sta_group_finish *finish, uint64_t reading_n
     uint64_t groups = 0, entries = 0;
     for (unsigned w = 0; w < finish->worker_count; w++)
         for (size_t t = 0; t <= finish->workers[w]->sealed_count; t++) {
-            const struct sta_group_table *table = table_at(finish->workers[w], t);
+            const struct sta_group_table *table = sta_group_worker_table(finish->workers[w], t);
             groups += table->count;
             for (size_t l = 0; l < finish->shape->list_count; l++)
                 entries += table->logs[l].count;

@@ -43,6 +43,12 @@ struct sta_group_worker {
     uint8_t *states[STA_MINIBATCH_ROWS];                           /* likewise */
 };
 
+/** Its tables: number 0 .. sealed_count, the last of which takes rows. */
+static inline struct sta_group_table *sta_group_worker_table(struct sta_group_worker *worker, size_t number)
+{
+    return number < worker->sealed_count ? &worker->sealed[number] : &worker->table;
+}
+
 #define STA_GROUP_WORKING_SET                                                                                \
     ((size_t)3 << 18) /* bytes of a table until it is sealed, at first: they stay in the cache of a core */
 

@@ -147,10 +147,8 @@ int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder, 
     int rc = STA_OK;
     if (worker->spill == NULL && worker->table.count + worker->sealed_count > 0)
         rc = sta_spill_create(folder, &worker->spill, err);
-    for (size_t t = 0; rc == 0 && t < worker->sealed_count; t++)
-        rc = spill_table(worker, &worker->sealed[t], err);
-    if (rc == 0)
-        rc = spill_table(worker, &worker->table, err);
+    for (size_t t = 0; rc == 0 && t <= worker->sealed_count; t++)
+        rc = spill_table(worker, sta_group_worker_table(worker, t), err);
     if (rc != 0)
         return rc;
     for (size_t t = 0; t < worker->sealed_count; t++)
