@@ -3,21 +3,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/operators/aggregate/state.h"
+#include "analyse/operators/aggregate/finish.h"
 #include "common/memory.h"
-
-struct sta_aggregation {
-    struct sta_shape shape;
-    struct sta_budget budget;
-    char *spill_folder;
-    struct sta_account texts; /* what is kept by text */
-    struct sta_group_limits limits;
-    struct sta_group_worker **workers; /* each in memory of its own: they count for every row */
-    unsigned worker_count;
-    struct sta_group_finish finish;
-    struct sta_dictionary *read_texts; /* of partial states that were read */
-    struct sta_aggregation_figures figures;
-};
 
 int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct sta_budget *budget,
                            const char *spill_folder, struct sta_aggregation **grouping, struct sta_error *err)
@@ -63,8 +50,8 @@ void sta_aggregation_destroy(struct sta_aggregation *grouping)
         free(grouping->workers[w]);
     }
     free(grouping->workers);
-    sta_group_results_fini(&grouping->finish.results);
-    sta_group_order_fini(&grouping->finish.order);
+    sta_group_results_fini(&grouping->results);
+    sta_group_order_fini(&grouping->order);
     sta_shape_fini(&grouping->shape);
     sta_dictionary_destroy(grouping->read_texts);
     sta_account_close(&grouping->texts);
@@ -108,31 +95,6 @@ static bool count_up(struct sta_aggregation *grouping)
     return spilled;
 }
 
-static void begin_finish(struct sta_aggregation *grouping)
-{
-    grouping->finish = (struct sta_group_finish){.shape = &grouping->shape,
-                                                 .budget = &grouping->budget,
-                                                 .spill_folder = grouping->spill_folder,
-                                                 .workers = grouping->workers,
-                                                 .worker_count = grouping->worker_count};
-}
-
-int sta_aggregation_serialize(struct sta_aggregation *grouping, uint64_t reading_ns,
-                              const struct sta_byte_sink *sink, struct sta_error *err)
-{
-    begin_finish(grouping);
-    return sta_group_write_state(&grouping->finish, reading_ns, sink, err);
-}
-
-int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct sta_byte_source *source,
-                                struct sta_error *err)
-{
-    if (grouping->read_texts == NULL)
-        grouping->read_texts = sta_dictionary_create_in(&grouping->texts);
-    return sta_group_read_state(&grouping->shape, grouping->workers[0], &grouping->limits,
-                                grouping->read_texts, &grouping->budget, source, err);
-}
-
 int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_aggregation_output *sink,
                            struct sta_error *err)
 {
@@ -143,13 +105,8 @@ int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_ag
         rc = sta_group_worker_add_empty(grouping->workers[0], err);
     if (rc != 0)
         return rc;
-    begin_finish(grouping);
-    rc = spilled ? sta_group_finish_runs(&grouping->finish, sink, err)
-                 : sta_group_finish_tables(&grouping->finish, sink, err);
-    grouping->figures.groups = grouping->finish.groups;
-    grouping->figures.spilled = grouping->finish.spilled;
-    grouping->figures.too_large = grouping->finish.too_large;
-    return rc;
+    return spilled ? sta_group_finish_runs(grouping, sink, err)
+                   : sta_group_finish_tables(grouping, sink, err);
 }
 
 struct sta_aggregation_figures sta_aggregation_figures(const struct sta_aggregation *grouping)
@@ -157,24 +114,14 @@ struct sta_aggregation_figures sta_aggregation_figures(const struct sta_aggregat
     return grouping->figures;
 }
 
-const struct sta_shape *sta_aggregation_shape(const struct sta_aggregation *grouping)
-{
-    return &grouping->shape;
-}
-
-struct sta_account *sta_aggregation_account(const struct sta_aggregation *grouping)
-{
-    return grouping->budget.account;
-}
-
-int sta_group_finish_emit(struct sta_group_finish *finish, const struct sta_group_batch *batch,
+int sta_group_finish_emit(struct sta_aggregation *grouping, const struct sta_group_batch *batch,
                           const struct sta_aggregation_output *sink, struct sta_error *err)
 {
-    size_t key_count = finish->shape->key_count;
+    size_t key_count = grouping->shape.key_count;
     struct sta_vector *vectors = sta_alloc_array(batch->column_count, sizeof *vectors);
-    int rc = sta_account_failure(finish->shape->texts, err);
-    finish->groups += batch->rows;
-    finish->too_large += batch->too_large;
+    int rc = sta_account_failure(grouping->shape.texts, err);
+    grouping->figures.groups += batch->rows;
+    grouping->figures.too_large += batch->too_large;
     for (uint32_t first = 0; rc == 0 && first < batch->rows; first += STA_VECTOR_ROWS) {
         uint32_t rows = STA_MIN(batch->rows - first, (uint32_t)STA_VECTOR_ROWS);
         sta_group_batch_vectors(batch, first, vectors);

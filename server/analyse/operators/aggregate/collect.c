@@ -76,11 +76,11 @@ static void hand_over(const struct collecting *collecting)
 int sta_aggregation_collect(struct sta_aggregation *grouping, struct sta_aggregation_table *table,
                             struct sta_error *err)
 {
-    const struct sta_shape *shape = sta_aggregation_shape(grouping);
+    const struct sta_shape *shape = &grouping->shape;
     struct collecting collecting = {
         .table = table, .key_count = shape->key_count, .column_count = shape->key_count + shape->call_count};
     struct sta_aggregation_output output = {&collecting, take};
-    *table = (struct sta_aggregation_table){.account = sta_aggregation_account(grouping)};
+    *table = (struct sta_aggregation_table){.account = grouping->budget.account};
     collecting.columns = sta_alloc_array(collecting.column_count, sizeof *collecting.columns);
     for (size_t c = 0; c < collecting.column_count; c++)
         collecting.columns[c].type =

@@ -24,46 +24,46 @@ static void push(struct queue *queue, struct sta_group_run *run)
 
 static int spill_worker(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
-    struct sta_group_finish *finish = context;
-    int rc = sta_group_worker_spill(finish->workers[number], finish->spill_folder, err);
+    struct sta_aggregation *grouping = context;
+    int rc = sta_group_worker_spill(grouping->workers[number], grouping->spill_folder, err);
     if (rc == 0)
-        sta_group_worker_free_tables(finish->workers[number]);
+        sta_group_worker_free_tables(grouping->workers[number]);
     return rc;
 }
 
 /* Moves the workers' runs into a queue; what occurs in them goes into the order. */
-static int collect(struct sta_group_finish *finish, struct queue *queue, struct sta_error *err)
+static int collect(struct sta_aggregation *grouping, struct queue *queue, struct sta_error *err)
 {
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
-    int rc = sta_group_order_init(&finish->order, finish->shape, err);
-    for (unsigned t = 0; t < finish->worker_count; t++) {
-        struct sta_group_worker *worker = finish->workers[t];
+    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
+    for (unsigned t = 0; t < grouping->worker_count; t++) {
+        struct sta_group_worker *worker = grouping->workers[t];
         for (size_t r = 0; r < worker->run_count; r++) {
-            for (size_t k = 0; k < finish->shape->key_count; k++)
+            for (size_t k = 0; k < grouping->shape.key_count; k++)
                 sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
             push(queue, worker->runs[r]);
         }
         worker->run_count = 0;
-        finish->spilled += worker->spill != NULL ? sta_spill_size(worker->spill) : 0;
+        grouping->figures.spilled += worker->spill != NULL ? sta_spill_size(worker->spill) : 0;
     }
     if (rc != 0)
         return rc;
-    sta_group_order_survey_texts(&finish->order);
-    return sta_group_order_finalize(&finish->order, united, finish->budget, err);
+    sta_group_order_survey_texts(&grouping->order);
+    return sta_group_order_finalize(&grouping->order, united, &grouping->budget, err);
 }
 
 /* ---- merging */
 
 /* Takes @count runs from the front of the queue. */
-static void begin_merge(struct sta_group_finish *finish, struct queue *queue, size_t count,
+static void begin_merge(struct sta_aggregation *grouping, struct queue *queue, size_t count,
                         struct sta_group_cursor *cursors, struct sta_group_merge *merge)
 {
-    size_t streams = count * (1 + finish->shape->list_count);
-    size_t buffer = finish->budget->memory / 2 / streams;
+    size_t streams = count * (1 + grouping->shape.list_count);
+    size_t buffer = grouping->budget.memory / 2 / streams;
     buffer = STA_MIN(STA_MAX(buffer, LEAST_BUFFER), MOST_BUFFER) & ~(size_t)15;
     for (size_t r = 0; r < count; r++)
-        sta_group_cursor_init_run(&cursors[r], &finish->order, queue->runs[queue->first + r], buffer);
-    sta_group_merge_init_runs(merge, &finish->order, finish->budget, cursors, count);
+        sta_group_cursor_init_run(&cursors[r], &grouping->order, queue->runs[queue->first + r], buffer);
+    sta_group_merge_init_runs(merge, &grouping->order, &grouping->budget, cursors, count);
 }
 
 static void end_merge(struct queue *queue, size_t count, struct sta_group_merge *merge)
@@ -105,15 +105,15 @@ static int write_groups(struct sta_run_writer *writer, struct sta_group_merge *m
 }
 
 /* Makes one run of the first @count in the queue. */
-static int merge_to_run(struct sta_group_finish *finish, struct queue *queue, size_t count,
+static int merge_to_run(struct sta_aggregation *grouping, struct queue *queue, size_t count,
                         struct sta_spill *spill, struct sta_error *err)
 {
     struct sta_group_run *run = NULL;
     struct sta_run_writer writer;
     struct sta_group_merge merge;
     struct sta_group_cursor *cursors = sta_alloc_array(count, sizeof *cursors);
-    begin_merge(finish, queue, count, cursors, &merge);
-    sta_run_writer_init(&writer, finish->shape, &finish->order.layout, true, spill, LEAST_BUFFER);
+    begin_merge(grouping, queue, count, cursors, &merge);
+    sta_run_writer_init(&writer, &grouping->shape, &grouping->order.layout, true, spill, LEAST_BUFFER);
     int rc = write_groups(&writer, &merge, err);
     if (rc == 0)
         rc = sta_run_writer_finish(&writer, &run, err);
@@ -125,21 +125,21 @@ static int merge_to_run(struct sta_group_finish *finish, struct queue *queue, si
     return rc;
 }
 
-static int merge_to_sink(struct sta_group_finish *finish, struct queue *queue,
+static int merge_to_sink(struct sta_aggregation *grouping, struct queue *queue,
                          const struct sta_aggregation_output *sink, struct sta_error *err)
 {
     size_t count = queue->count - queue->first;
     struct sta_group_merge merge;
     struct sta_group_cursor *cursors = sta_alloc_array(count, sizeof *cursors);
-    begin_merge(finish, queue, count, cursors, &merge);
+    begin_merge(grouping, queue, count, cursors, &merge);
     int rc;
     uint32_t rows;
     do {
         struct sta_group_batch batch;
-        rc = sta_group_batch_init(&batch, &finish->results, &merge, STA_VECTOR_ROWS, err);
+        rc = sta_group_batch_init(&batch, &grouping->results, &merge, STA_VECTOR_ROWS, err);
         rows = batch.rows;
         if (rc == 0)
-            rc = sta_group_finish_emit(finish, &batch, sink, err);
+            rc = sta_group_finish_emit(grouping, &batch, sink, err);
         sta_group_batch_fini(&batch);
     } while (rc == 0 && rows == STA_VECTOR_ROWS);
     end_merge(queue, count, &merge);
@@ -147,26 +147,26 @@ static int merge_to_sink(struct sta_group_finish *finish, struct queue *queue,
     return rc;
 }
 
-int sta_group_finish_runs(struct sta_group_finish *finish, const struct sta_aggregation_output *sink,
+int sta_group_finish_runs(struct sta_aggregation *grouping, const struct sta_aggregation_output *sink,
                           struct sta_error *err)
 {
     struct queue queue = {0};
     struct sta_spill *spill = NULL;
-    int rc = sta_tasks_run(finish->budget, finish->worker_count, spill_worker, finish, err);
+    int rc = sta_tasks_run(&grouping->budget, grouping->worker_count, spill_worker, grouping, err);
     if (rc != 0)
         return rc;
-    rc = collect(finish, &queue, err);
+    rc = collect(grouping, &queue, err);
     if (rc == 0)
-        rc = sta_group_results_init(&finish->results, finish->shape, &finish->order, err);
-    size_t most = finish->budget->memory / 2 / (LEAST_BUFFER * (1 + finish->shape->list_count));
+        rc = sta_group_results_init(&grouping->results, &grouping->shape, &grouping->order, err);
+    size_t most = grouping->budget.memory / 2 / (LEAST_BUFFER * (1 + grouping->shape.list_count));
     most = STA_MAX(most, (size_t)2);
     if (rc == 0 && queue.count > most)
-        rc = sta_spill_create(finish->spill_folder, &spill, err);
+        rc = sta_spill_create(grouping->spill_folder, &spill, err);
     while (rc == 0 && queue.count - queue.first > most)
-        rc = merge_to_run(finish, &queue, most, spill, err);
+        rc = merge_to_run(grouping, &queue, most, spill, err);
     if (rc == 0)
-        rc = merge_to_sink(finish, &queue, sink, err);
-    finish->spilled += spill != NULL ? sta_spill_size(spill) : 0;
+        rc = merge_to_sink(grouping, &queue, sink, err);
+    grouping->figures.spilled += spill != NULL ? sta_spill_size(spill) : 0;
     while (queue.first < queue.count)
         sta_run_destroy(queue.runs[queue.first++]);
     free(queue.runs);

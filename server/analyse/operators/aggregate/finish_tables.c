@@ -21,7 +21,7 @@ struct task {
 };
 
 struct pipeline {
-    struct sta_group_finish *finish;
+    struct sta_aggregation *grouping;
     const struct sta_aggregation_output *sink;
     struct sta_group_table **unsorted; /* of all workers, those that are empty left out */
     size_t table_count;
@@ -37,8 +37,8 @@ struct pipeline {
 static void collect_tables(struct pipeline *line)
 {
     size_t capacity = 0;
-    for (unsigned w = 0; w < line->finish->worker_count; w++) {
-        struct sta_group_worker *worker = line->finish->workers[w];
+    for (unsigned w = 0; w < line->grouping->worker_count; w++) {
+        struct sta_group_worker *worker = line->grouping->workers[w];
         for (size_t t = 0; t <= worker->sealed_count; t++) {
             struct sta_group_table *table = sta_group_worker_table(worker, t);
             STA_GROW(line->unsorted, capacity, line->table_count + 1);
@@ -51,35 +51,35 @@ static void collect_tables(struct pipeline *line)
 static int survey_table(void *context, unsigned worker, size_t table, struct sta_error *err)
 {
     struct pipeline *line = context;
-    sta_group_order_survey(&line->finish->order, line->unsorted[table], line->ranges[table]);
+    sta_group_order_survey(&line->grouping->order, line->unsorted[table], line->ranges[table]);
     return STA_OK;
 }
 
 static int sort_table(void *context, unsigned worker, size_t table, struct sta_error *err)
 {
     struct pipeline *line = context;
-    return sta_sorted_table_init(&line->tables[table], line->unsorted[table], &line->finish->order, err);
+    return sta_sorted_table_init(&line->tables[table], line->unsorted[table], &line->grouping->order, err);
 }
 
 static int sort_all(struct pipeline *line, struct sta_error *err)
 {
-    struct sta_group_finish *finish = line->finish;
+    struct sta_aggregation *grouping = line->grouping;
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     collect_tables(line);
     line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
     line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
-    int rc = sta_group_order_init(&finish->order, finish->shape, err);
-    finish->order.selects = true;
+    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
+    grouping->order.selects = true;
     if (rc == 0)
-        rc = sta_tasks_run(finish->budget, line->table_count, survey_table, line, err);
+        rc = sta_tasks_run(&grouping->budget, line->table_count, survey_table, line, err);
     for (size_t t = 0; t < line->table_count; t++)
-        for (size_t k = 0; k < finish->shape->key_count; k++)
+        for (size_t k = 0; k < grouping->shape.key_count; k++)
             sta_key_range_unite(&united[k], &line->ranges[t][k]);
     free(line->ranges);
     if (rc != 0)
         return rc;
-    rc = sta_group_order_finalize(&finish->order, united, finish->budget, err);
-    return rc != 0 ? rc : sta_tasks_run(finish->budget, line->table_count, sort_table, line, err);
+    rc = sta_group_order_finalize(&grouping->order, united, &grouping->budget, err);
+    return rc != 0 ? rc : sta_tasks_run(&grouping->budget, line->table_count, sort_table, line, err);
 }
 
 /* ---- tasks */
@@ -95,8 +95,8 @@ static size_t count_samples(const struct pipeline *line)
 /* @count: of them; there is room for as many more.  NULL: there is no memory. */
 static uint64_t *gather_samples(const struct pipeline *line, size_t count, struct sta_error *err)
 {
-    const unsigned width = line->finish->order.layout.words;
-    uint64_t *samples = sta_account_alloc(line->finish->budget->account, 2 * count + 1,
+    const unsigned width = line->grouping->order.layout.words;
+    uint64_t *samples = sta_account_alloc(line->grouping->budget.account, 2 * count + 1,
                                           width * sizeof *samples, "samples of groups", err);
     uint64_t *at = samples;
     for (size_t t = 0; samples != NULL && t < line->table_count; t++)
@@ -107,7 +107,7 @@ static uint64_t *gather_samples(const struct pipeline *line, size_t count, struc
 
 static int alloc_tasks(struct pipeline *line, size_t count, struct sta_error *err)
 {
-    struct sta_account *account = line->finish->budget->account;
+    struct sta_account *account = line->grouping->budget.account;
     line->begins =
         sta_account_calloc(account, (count + 1) * line->table_count + 1, sizeof *line->begins, "groups", err);
     if (line->begins != NULL)
@@ -117,7 +117,7 @@ static int alloc_tasks(struct pipeline *line, size_t count, struct sta_error *er
 
 static void begin_task(struct pipeline *line, size_t number, const uint64_t *samples)
 {
-    const unsigned width = line->finish->order.layout.words;
+    const unsigned width = line->grouping->order.layout.words;
     uint32_t *begins = line->tasks[number].begins = line->begins + number * line->table_count;
     for (size_t t = 0; t < line->table_count; t++) {
         const struct sta_sorted_table *table = &line->tables[t];
@@ -131,19 +131,19 @@ static void begin_task(struct pipeline *line, size_t number, const uint64_t *sam
 
 static int cut_tasks(struct pipeline *line, struct sta_error *err)
 {
-    const unsigned width = line->finish->order.layout.words;
+    const unsigned width = line->grouping->order.layout.words;
     const size_t count = count_samples(line);
     uint64_t *samples = gather_samples(line, count, err);
     int rc = samples == NULL ? err->status
                              : sta_radix_failed(sta_radix_sort(samples, samples + count * width, count, width,
-                                                               false, line->finish->budget->cancel),
+                                                               false, line->grouping->budget.cancel),
                                                 "groups", count, err);
     line->task_count = count / TASK_SAMPLES + 1;
     if (rc == 0)
         rc = alloc_tasks(line, line->task_count, err);
     for (size_t n = 0; rc == STA_OK && n <= line->task_count; n++)
         begin_task(line, n, samples);
-    sta_account_free(line->finish->budget->account, samples);
+    sta_account_free(line->grouping->budget.account, samples);
     return rc;
 }
 
@@ -162,7 +162,7 @@ static void add_places(const struct pipeline *line, struct range *range, size_t 
     const struct sta_sorted_table *sorted = &line->tables[table];
     const size_t step = sorted->words + 1;
     const uint64_t cursor = range->cursor_count++;
-    sta_group_cursor_init_table(&range->cursors[cursor], &line->finish->order, sorted);
+    sta_group_cursor_init_table(&range->cursors[cursor], &line->grouping->order, sorted);
     memcpy(range->entries + range->count * step, sta_sorted_words(sorted, begin),
            (end - begin) * step * sizeof *range->entries);
     for (uint32_t place = begin; place < end; place++)
@@ -173,7 +173,7 @@ static int create_range(const struct pipeline *line, size_t number, struct range
 {
     const uint32_t *begins = line->tasks[number].begins;
     const uint32_t *ends = line->tasks[number + 1].begins;
-    const unsigned words = line->finish->order.layout.words;
+    const unsigned words = line->grouping->order.layout.words;
     size_t count = 0;
     for (size_t t = 0; t < line->table_count; t++)
         count += ends[t] - begins[t];
@@ -188,21 +188,21 @@ static int create_range(const struct pipeline *line, size_t number, struct range
     if (range->cursor_count <= 1)
         return STA_OK;
     return sta_radix_sort(range->entries, range->scratch, range->count, words + 1, false,
-                          line->finish->budget->cancel);
+                          line->grouping->budget.cancel);
 }
 
 static int merge_range(struct pipeline *line, size_t number, struct sta_error *err)
 {
-    struct sta_group_finish *finish = line->finish;
+    struct sta_aggregation *grouping = line->grouping;
     struct sta_group_merge merge;
     struct range range;
     int rc = create_range(line, number, &range);
     rc = sta_radix_failed(rc, "groups", range.count, err);
-    sta_group_merge_init_tables(&merge, &finish->order, finish->budget, range.cursors, range.cursor_count,
-                                range.entries, range.count);
+    sta_group_merge_init_tables(&merge, &grouping->order, &grouping->budget, range.cursors,
+                                range.cursor_count, range.entries, range.count);
     if (rc == 0)
-        rc = sta_group_batch_init(&line->tasks[number].batch, &finish->results, &merge, (uint32_t)range.count,
-                                  err);
+        rc = sta_group_batch_init(&line->tasks[number].batch, &grouping->results, &merge,
+                                  (uint32_t)range.count, err);
     sta_group_merge_fini(&merge);
     free(range.cursors);
     sta_free(range.entries);
@@ -224,7 +224,7 @@ static int emit(struct pipeline *line, struct sta_error *err)
     int rc = STA_OK;
     for (; rc == 0 && line->emitted < line->merged; line->emitted++) {
         struct sta_group_batch *batch = &line->tasks[line->emitted].batch;
-        rc = sta_group_finish_emit(line->finish, batch, line->sink, err);
+        rc = sta_group_finish_emit(line->grouping, batch, line->sink, err);
         sta_group_batch_fini(batch);
     }
     return rc;
@@ -240,13 +240,13 @@ static int take_step(void *context, unsigned worker, size_t number, struct sta_e
 
 static int merge_all(struct pipeline *line, struct sta_error *err)
 {
-    const struct sta_group_finish *finish = line->finish;
+    const struct sta_aggregation *grouping = line->grouping;
     int rc = STA_OK;
     while (rc == 0 && line->emitted < line->task_count) {
         const size_t now =
-            STA_MIN((size_t)TASKS_AT_ONCE * finish->worker_count, line->task_count - line->merged);
+            STA_MIN((size_t)TASKS_AT_ONCE * grouping->worker_count, line->task_count - line->merged);
         struct round round = {line, line->emitted < line->merged};
-        rc = sta_tasks_run(finish->budget, now + round.emits, take_step, &round, err);
+        rc = sta_tasks_run(&grouping->budget, now + round.emits, take_step, &round, err);
         line->merged += now;
     }
     return rc;
@@ -258,19 +258,19 @@ static void fini(struct pipeline *line)
         sta_sorted_table_fini(&line->tables[t]);
     for (size_t n = 0; line->tasks != NULL && n <= line->task_count; n++)
         sta_group_batch_fini(&line->tasks[n].batch);
-    sta_account_free(line->finish->budget->account, line->tasks);
-    sta_account_free(line->finish->budget->account, line->begins);
+    sta_account_free(line->grouping->budget.account, line->tasks);
+    sta_account_free(line->grouping->budget.account, line->begins);
     free(line->tables);
     free(line->unsorted);
 }
 
-int sta_group_finish_tables(struct sta_group_finish *finish, const struct sta_aggregation_output *sink,
+int sta_group_finish_tables(struct sta_aggregation *grouping, const struct sta_aggregation_output *sink,
                             struct sta_error *err)
 {
-    struct pipeline line = {.finish = finish, .sink = sink};
+    struct pipeline line = {.grouping = grouping, .sink = sink};
     int rc = sort_all(&line, err);
     if (rc == 0)
-        rc = sta_group_results_init(&finish->results, finish->shape, &finish->order, err);
+        rc = sta_group_results_init(&grouping->results, &grouping->shape, &grouping->order, err);
     if (rc == 0)
         rc = cut_tasks(&line, err);
     if (rc == 0)

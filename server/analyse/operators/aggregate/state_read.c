@@ -303,17 +303,17 @@ static void free_buffers(struct reading *reading)
     sta_account_free(reading->account, reading->text);
 }
 
-int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker *worker,
-                         struct sta_group_limits *limits, struct sta_dictionary *texts,
-                         const struct sta_budget *budget, const struct sta_byte_source *source,
-                         struct sta_error *err)
+int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct sta_byte_source *source,
+                                struct sta_error *err)
 {
     struct reading *reading = sta_alloc(sizeof *reading);
-    reading->shape = shape;
-    reading->worker = worker;
-    reading->limits = limits;
-    reading->account = shape->texts;
-    reading->texts = texts;
+    if (grouping->read_texts == NULL)
+        grouping->read_texts = sta_dictionary_create_in(&grouping->texts);
+    reading->shape = &grouping->shape;
+    reading->worker = grouping->workers[0];
+    reading->limits = &grouping->limits;
+    reading->account = &grouping->texts;
+    reading->texts = grouping->read_texts;
     sta_frame_reader_init(&reading->reader, source, err);
     init_buffers(reading);
     uint8_t more = 0;
@@ -322,7 +322,7 @@ int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker 
         rc = sta_frame_get(&reading->reader, &more, 1);
         if (rc != 0 || more == 0)
             break;
-        rc = sta_budget_check_step(budget, groups, err);
+        rc = sta_budget_check_step(&grouping->budget, groups, err);
         if (rc == 0)
             rc = get_group(reading, err);
     }
@@ -330,7 +330,7 @@ int sta_group_read_state(const struct sta_shape *shape, struct sta_group_worker 
     rc = rc == 0 ? reading->reader.status : rc;
     if (rc == 0)
         rc = unite(reading, err);
-    worker->rows += rc == 0 ? rows : 0;
+    reading->worker->rows += rc == 0 ? rows : 0;
     free_buffers(reading);
     free(reading);
     return rc;

@@ -197,25 +197,25 @@ static int put_run(struct writing *writing, const struct sta_group_run *run, str
 /* ---- all of it */
 
 /* Ranks of all texts, and a layout for all keys. */
-static int finalize(struct sta_group_finish *finish, struct sta_error *err)
+static int finalize(struct sta_aggregation *grouping, struct sta_error *err)
 {
     struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
     bool runs = false;
-    int rc = sta_group_order_init(&finish->order, finish->shape, err);
-    finish->order.sorts_nothing = true;
-    for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
-        struct sta_group_worker *worker = finish->workers[w];
+    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
+    grouping->order.sorts_nothing = true;
+    for (unsigned w = 0; rc == 0 && w < grouping->worker_count; w++) {
+        struct sta_group_worker *worker = grouping->workers[w];
         runs = runs || worker->run_count > 0;
         for (size_t t = 0; t <= worker->sealed_count; t++)
             if (sta_group_worker_table(worker, t)->count > 0)
-                sta_group_order_survey(&finish->order, sta_group_worker_table(worker, t), united);
+                sta_group_order_survey(&grouping->order, sta_group_worker_table(worker, t), united);
         for (size_t r = 0; r < worker->run_count; r++)
-            for (size_t k = 0; k < finish->shape->key_count; k++)
+            for (size_t k = 0; k < grouping->shape.key_count; k++)
                 sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
     }
     if (rc == 0 && runs)
-        sta_group_order_survey_texts(&finish->order);
-    return rc == 0 ? sta_group_order_finalize(&finish->order, united, finish->budget, err) : rc;
+        sta_group_order_survey_texts(&grouping->order);
+    return rc == 0 ? sta_group_order_finalize(&grouping->order, united, &grouping->budget, err) : rc;
 }
 
 static int put_worker(struct writing *writing, struct sta_group_worker *worker, struct sta_error *err)
@@ -234,14 +234,14 @@ static int put_worker(struct writing *writing, struct sta_group_worker *worker, 
 #define LITTLE_NS UINT64_C(10000000) /* is always spent */
 
 /* What is on disk is not counted. */
-static int check_worth(const struct sta_group_finish *finish, uint64_t reading_ns, struct sta_error *err)
+static int check_worth(const struct sta_aggregation *grouping, uint64_t reading_ns, struct sta_error *err)
 {
     uint64_t groups = 0, entries = 0;
-    for (unsigned w = 0; w < finish->worker_count; w++)
-        for (size_t t = 0; t <= finish->workers[w]->sealed_count; t++) {
-            const struct sta_group_table *table = sta_group_worker_table(finish->workers[w], t);
+    for (unsigned w = 0; w < grouping->worker_count; w++)
+        for (size_t t = 0; t <= grouping->workers[w]->sealed_count; t++) {
+            const struct sta_group_table *table = sta_group_worker_table(grouping->workers[w], t);
             groups += table->count;
-            for (size_t l = 0; l < finish->shape->list_count; l++)
+            for (size_t l = 0; l < grouping->shape.list_count; l++)
                 entries += table->logs[l].count;
         }
     const uint64_t sending_ns = groups * GROUP_NS + entries * ENTRY_NS;
@@ -273,25 +273,25 @@ static void destroy_numbers(uint32_t **numbers, size_t count, struct sta_account
     free(numbers);
 }
 
-static int writing_init(struct writing *writing, struct sta_group_finish *finish,
+static int writing_init(struct writing *writing, struct sta_aggregation *grouping,
                         const struct sta_byte_sink *sink, struct sta_error *err)
 {
-    const struct sta_shape *shape = finish->shape;
-    int rc = finalize(finish, err);
+    const struct sta_shape *shape = &grouping->shape;
+    int rc = finalize(grouping, err);
     writing->shape = shape;
-    writing->budget = finish->budget;
-    writing->order = &finish->order;
+    writing->budget = &grouping->budget;
+    writing->order = &grouping->order;
     writing->texts = sta_dictionary_create_in(shape->texts);
     writing->record = sta_alloc(shape->record);
     writing->key_numbers = sta_alloc_array(shape->key_count, sizeof *writing->key_numbers);
     writing->list_numbers = sta_alloc_array(shape->list_count, sizeof *writing->list_numbers);
     sta_frame_writer_init(&writing->writer, sink, err);
     if (rc == 0)
-        rc = create_numbers(finish->order.key_ranks, shape->key_count, shape->texts, writing->key_numbers,
+        rc = create_numbers(grouping->order.key_ranks, shape->key_count, shape->texts, writing->key_numbers,
                             err);
     if (rc == 0)
-        rc = create_numbers(finish->order.list_ranks, shape->list_count, shape->texts, writing->list_numbers,
-                            err);
+        rc = create_numbers(grouping->order.list_ranks, shape->list_count, shape->texts,
+                            writing->list_numbers, err);
     return rc;
 }
 
@@ -303,23 +303,23 @@ static void writing_fini(struct writing *writing)
     free(writing->record);
 }
 
-int sta_group_write_state(struct sta_group_finish *finish, uint64_t reading_ns,
-                          const struct sta_byte_sink *sink, struct sta_error *err)
+int sta_aggregation_serialize(struct sta_aggregation *grouping, uint64_t reading_ns,
+                              const struct sta_byte_sink *sink, struct sta_error *err)
 {
     static const uint8_t end = 0;
     uint64_t rows = 0;
-    int rc = check_worth(finish, reading_ns, err);
+    int rc = check_worth(grouping, reading_ns, err);
     if (rc != 0)
         return rc;
     struct writing *writing = sta_alloc(sizeof *writing);
-    rc = writing_init(writing, finish, sink, err);
-    put_head(finish->shape, &writing->writer);
-    for (unsigned w = 0; rc == 0 && w < finish->worker_count; w++) {
-        rows += finish->workers[w]->rows;
-        rc = put_worker(writing, finish->workers[w], err);
+    rc = writing_init(writing, grouping, sink, err);
+    put_head(&grouping->shape, &writing->writer);
+    for (unsigned w = 0; rc == 0 && w < grouping->worker_count; w++) {
+        rows += grouping->workers[w]->rows;
+        rc = put_worker(writing, grouping->workers[w], err);
     }
     if (rc == 0)
-        rc = sta_account_failure(finish->shape->texts, err);
+        rc = sta_account_failure(grouping->shape.texts, err);
     sta_frame_put(&writing->writer, &end, 1);
     sta_frame_put_u64(&writing->writer, rows);
     if (rc == 0)
