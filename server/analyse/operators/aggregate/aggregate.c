@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/aggregation.h"
 #include "common/memory.h"
 
 int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct sta_budget *budget,
@@ -23,7 +23,7 @@ int sta_aggregation_create(const struct sta_aggregation_spec *spec, const struct
     made->workers = sta_alloc_array(made->worker_count, sizeof *made->workers);
     for (unsigned w = 0; w < made->worker_count; w++) {
         made->workers[w] = sta_alloc(sizeof **made->workers);
-        sta_group_worker_init(made->workers[w], &made->shape, &made->budget);
+        sta_group_worker_init(made->workers[w], &made->shape, &made->limits, &made->budget);
     }
     *grouping = made;
     return STA_OK;
@@ -63,7 +63,7 @@ int sta_aggregation_consume(struct sta_aggregation *grouping, unsigned worker,
                             const struct sta_aggregation_input *rows, struct sta_error *err)
 {
     STA_ASSERT(worker < grouping->worker_count);
-    return sta_group_worker_update(grouping->workers[worker], &grouping->limits, rows, err);
+    return sta_group_worker_update(grouping->workers[worker], rows, err);
 }
 
 bool sta_aggregation_is_full(const struct sta_aggregation *grouping)

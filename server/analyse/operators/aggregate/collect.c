@@ -1,7 +1,7 @@
 /* Groups into arrays that grow, for those who want them all at once. */
 #include <stdlib.h>
 
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/aggregation.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 

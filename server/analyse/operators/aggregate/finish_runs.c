@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/exec/tasks.h"
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/aggregation.h"
 #include "common/memory.h"
 
 #define LEAST_BUFFER ((size_t)4 << 10) /* of a stream that is read */
@@ -25,7 +25,7 @@ static void push(struct queue *queue, struct sta_group_run *run)
 static int spill_worker(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct sta_aggregation *grouping = context;
-    int rc = sta_group_worker_spill(grouping->workers[number], grouping->spill_folder, err);
+    int rc = sta_group_worker_spill(grouping->workers[number], err);
     if (rc == 0)
         sta_group_worker_free_tables(grouping->workers[number]);
     return rc;

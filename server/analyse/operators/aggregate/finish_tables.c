@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyse/exec/tasks.h"
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/aggregation.h"
 #include "analyse/operators/radix.h"
 #include "common/memory.h"
 

@@ -64,9 +64,9 @@ struct sta_numbering *sta_numbering_create(const enum sta_type *types, size_t ke
     numbering->locals = sta_alloc_array(numbering->worker_count, sizeof *numbering->locals);
     for (unsigned w = 0; w < numbering->worker_count; w++) {
         numbering->locals[w] = sta_alloc(sizeof **numbering->locals);
-        sta_group_worker_init(&numbering->locals[w]->table, &numbering->shape, NULL);
+        sta_group_worker_init(&numbering->locals[w]->table, &numbering->shape, NULL, NULL);
     }
-    sta_group_worker_init(&numbering->all, &numbering->shape, NULL);
+    sta_group_worker_init(&numbering->all, &numbering->shape, NULL, NULL);
     pthread_mutex_init(&numbering->lock, NULL);
     for (size_t k = 0; k < key_count; k++)
         if (types[k] == STA_TYPE_TEXT)

@@ -3,7 +3,6 @@
 #ifndef STA_ANALYSE_OPERATORS_AGGREGATE_STATE_H
 #define STA_ANALYSE_OPERATORS_AGGREGATE_STATE_H
 
-#include "analyse/operators/aggregate/finish.h"
 #include "analyse/operators/aggregate/functions.h"
 #include "analyse/operators/frames.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/aggregation.h"
 #include "analyse/operators/aggregate/state.h"
 #include "common/memory.h"
 
@@ -27,7 +27,6 @@ struct key_column {
 struct reading {
     const struct sta_shape *shape;
     struct sta_group_worker *worker;
-    struct sta_group_limits *limits;
     struct sta_account *account;
     struct sta_dictionary *texts; /* of all streams that the aggregation reads */
     uint32_t *codes;              /* by number in the stream */
@@ -127,7 +126,7 @@ static int unite(struct reading *reading, struct sta_error *err)
     key_vectors(reading, keys);
     for (size_t l = 0; l < shape->list_count; l++)
         most = STA_MAX(most, reading->lists[l].count);
-    int rc = sta_group_worker_unite(reading->worker, reading->limits, &merging, most, err);
+    int rc = sta_group_worker_unite(reading->worker, &merging, most, err);
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
         struct entries *list = &reading->lists[l];
         struct sta_list_log *log = &reading->worker->table.logs[l];
@@ -311,7 +310,6 @@ int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct s
         grouping->read_texts = sta_dictionary_create_in(&grouping->texts);
     reading->shape = &grouping->shape;
     reading->worker = grouping->workers[0];
-    reading->limits = &grouping->limits;
     reading->account = &grouping->texts;
     reading->texts = grouping->read_texts;
     sta_frame_reader_init(&reading->reader, source, err);

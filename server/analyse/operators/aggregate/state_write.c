@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analyse/operators/aggregate/cursor.h"
-#include "analyse/operators/aggregate/finish.h"
+#include "analyse/operators/aggregate/aggregation.h"
 #include "analyse/operators/aggregate/state.h"
 #include "common/memory.h"
 

@@ -23,10 +23,12 @@ static uint32_t first_alike(const struct sta_shape *shape, uint32_t number)
 }
 
 void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape,
-                           const struct sta_budget *budget)
+                           struct sta_group_limits *limits, const struct sta_budget *budget)
 {
-    *worker = (struct sta_group_worker){
-        .shape = shape, .budget = budget, .account = budget != NULL ? budget->account : NULL};
+    *worker = (struct sta_group_worker){.shape = shape,
+                                        .limits = limits,
+                                        .budget = budget,
+                                        .account = budget != NULL ? budget->account : NULL};
     worker->working_set = STA_GROUP_WORKING_SET;
     sta_group_table_init(&worker->table, shape, &worker->arena);
     worker->arguments = sta_alloc_array(shape->call_count, sizeof *worker->arguments);
@@ -287,22 +289,20 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
 /* ---- rows */
 
 /* The group that there is without keys, and room for what @rows rows add to lists. */
-static int make_one_group(struct sta_group_worker *worker, struct sta_group_limits *limits, uint32_t rows,
-                          struct sta_error *err)
+static int make_one_group(struct sta_group_worker *worker, uint32_t rows, struct sta_error *err)
 {
     int rc = worker->table.layout.words == 0 ? sta_group_worker_add_empty(worker, err) : STA_OK;
     if (rc == 0)
-        rc = sta_group_worker_make_space(worker, limits, rows, err);
+        rc = sta_group_worker_make_space(worker, rows, err);
     return rc == 0 && worker->table.count == 0 ? sta_group_worker_add_empty(worker, err) : rc;
 }
 
 /* Without keys there is nothing to find: the one group, 0, is that of all rows, and no other number was ever
  * written to the groups of rows. */
-static int take_into_one_group(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                               const struct sta_aggregation_input *batch,
+static int take_into_one_group(struct sta_group_worker *worker, const struct sta_aggregation_input *batch,
                                const struct sta_minibatch *minibatch, struct sta_error *err)
 {
-    int rc = make_one_group(worker, limits, minibatch->count, err);
+    int rc = make_one_group(worker, minibatch->count, err);
     if (rc != 0)
         return rc;
     const struct sta_agg_input whole = {
@@ -313,12 +313,12 @@ static int take_into_one_group(struct sta_group_worker *worker, struct sta_group
 }
 
 /* The rows that are marked, at once: nothing is written by row. */
-static int take_marked(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                       const struct sta_aggregation_input *batch, struct sta_error *err)
+static int take_marked(struct sta_group_worker *worker, const struct sta_aggregation_input *batch,
+                       struct sta_error *err)
 {
     const struct sta_shape *shape = worker->shape;
     struct sta_agg_input rows = {.table = &worker->table, .batch = batch};
-    int rc = make_one_group(worker, limits, 1, err);
+    int rc = make_one_group(worker, 1, err);
     rows.minibatch.count = count_marks(batch->marks, batch->count);
     for (size_t f = 0; rc == 0 && f < shape->call_count; f++)
         shape->calls[f].function->update(&shape->calls[f], &rows);
@@ -326,20 +326,19 @@ static int take_marked(struct sta_group_worker *worker, struct sta_group_limits 
     return rc;
 }
 
-static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                          const struct sta_aggregation_input *batch, struct sta_minibatch minibatch,
-                          struct sta_error *err)
+static int take_minibatch(struct sta_group_worker *worker, const struct sta_aggregation_input *batch,
+                          struct sta_minibatch minibatch, struct sta_error *err)
 {
     const struct sta_shape *shape = worker->shape;
     if (shape->key_count == 0)
-        return take_into_one_group(worker, limits, batch, &minibatch, err);
+        return take_into_one_group(worker, batch, &minibatch, err);
     if (!shape->keep_missing)
         sta_key_kernels_here()->drop_missing(batch->keys, shape->key_count, &minibatch, worker->kept);
     if (minibatch.count == 0)
         return STA_OK;
     int rc = pack(worker, batch, &minibatch, err);
     if (rc == 0)
-        rc = sta_group_worker_make_space(worker, limits, minibatch.count, err);
+        rc = sta_group_worker_make_space(worker, minibatch.count, err);
     if (rc != 0)
         return rc;
     sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
@@ -352,18 +351,18 @@ static int take_minibatch(struct sta_group_worker *worker, struct sta_group_limi
     }
     update_calls(worker, &whole);
     worker->rows += minibatch.count;
-    if (limits->most_groups > 0 && worker->table.count > limits->most_groups)
-        atomic_store_explicit(&limits->full, true, memory_order_relaxed);
+    if (worker->limits->most_groups > 0 && worker->table.count > worker->limits->most_groups)
+        atomic_store_explicit(&worker->limits->full, true, memory_order_relaxed);
     return STA_OK;
 }
 
-int sta_group_worker_unite(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                           const struct sta_group_merging *merging, uint32_t entries, struct sta_error *err)
+int sta_group_worker_unite(struct sta_group_worker *worker, const struct sta_group_merging *merging,
+                           uint32_t entries, struct sta_error *err)
 {
     const struct sta_minibatch minibatch = {.count = merging->batch->count};
     int rc = pack(worker, merging->batch, &minibatch, err);
     if (rc == 0)
-        rc = sta_group_worker_make_space(worker, limits, STA_MAX(entries, minibatch.count), err);
+        rc = sta_group_worker_make_space(worker, STA_MAX(entries, minibatch.count), err);
     if (rc != 0)
         return rc;
     sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
@@ -392,10 +391,10 @@ int sta_group_worker_number(struct sta_group_worker *worker, const struct sta_ag
     return rc;
 }
 
-int sta_group_worker_update(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                            const struct sta_aggregation_input *rows, struct sta_error *err)
+int sta_group_worker_update(struct sta_group_worker *worker, const struct sta_aggregation_input *rows,
+                            struct sta_error *err)
 {
-    int rc = rows->marks != NULL ? take_marked(worker, limits, rows, err) : STA_OK;
+    int rc = rows->marks != NULL ? take_marked(worker, rows, err) : STA_OK;
     sta_group_worker_see(worker, rows);
     for (uint32_t first = 0; rc == 0 && rows->marks == NULL && first < rows->count;
          first += STA_MINIBATCH_ROWS) {
@@ -403,7 +402,7 @@ int sta_group_worker_update(struct sta_group_worker *worker, struct sta_group_li
                                           .first = first};
         if (rows->selected != NULL)
             minibatch.rows = rows->selected + first;
-        rc = take_minibatch(worker, limits, rows, minibatch, err);
+        rc = take_minibatch(worker, rows, minibatch, err);
     }
     return rc;
 }

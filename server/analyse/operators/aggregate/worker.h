@@ -36,7 +36,8 @@ struct sta_group_worker {
     size_t run_count, run_capacity;
     struct sta_spill *spill; /* NULL: nothing was written */
     uint64_t rows, memory;   /* taken; bytes held at most */
-    size_t charged;          /* bytes, to the account of the limits */
+    size_t charged;          /* bytes, to the account */
+    struct sta_group_limits *limits;
     const struct sta_budget *budget;
     struct sta_account *account;
     uint32_t kept[STA_MINIBATCH_ROWS], groups[STA_MINIBATCH_ROWS]; /* of a minibatch */
@@ -60,14 +61,14 @@ struct sta_group_limits {
     _Atomic bool full;        /* some worker has more */
 };
 
-/** @budget: borrowed; tables are charged to its account before they grow.  NULL: they are not, and never
- * spilled. */
+/** @limits, @budget: borrowed; tables are charged to the budget's account before they grow.  NULL: they are
+ * not, and never spilled. */
 void sta_group_worker_init(struct sta_group_worker *worker, const struct sta_shape *shape,
-                           const struct sta_budget *budget);
+                           struct sta_group_limits *limits, const struct sta_budget *budget);
 void sta_group_worker_fini(struct sta_group_worker *worker);
 /** Frees tables whose groups were written out; no rows may follow. */
 void sta_group_worker_free_tables(struct sta_group_worker *worker);
-STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker, struct sta_group_limits *limits,
+STA_MUSTCHECK int sta_group_worker_update(struct sta_group_worker *worker,
                                           const struct sta_aggregation_input *rows, struct sta_error *err);
 /** Notes the dictionaries of a batch's keys; sta_group_worker_update does so itself. */
 void sta_group_worker_see(struct sta_group_worker *worker, const struct sta_aggregation_input *rows);
@@ -77,8 +78,7 @@ STA_MUSTCHECK int sta_group_worker_number(struct sta_group_worker *worker,
                                           const struct sta_aggregation_input *rows,
                                           struct sta_minibatch minibatch, struct sta_error *err);
 /** Room in the table for so many rows, if need be by sealing or writing out what is there. */
-STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker,
-                                              struct sta_group_limits *limits, uint32_t rows,
+STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker, uint32_t rows,
                                               struct sta_error *err);
 /* Groups with states of their own: rows of @batch, of which only keys and count are looked at. */
 struct sta_group_merging {
@@ -87,13 +87,12 @@ struct sta_group_merging {
 };
 /** Unites them with the worker's; their groups are worker->groups then.  @entries: of any list that will be
  * added for them. */
-STA_MUSTCHECK int sta_group_worker_unite(struct sta_group_worker *worker, struct sta_group_limits *limits,
+STA_MUSTCHECK int sta_group_worker_unite(struct sta_group_worker *worker,
                                          const struct sta_group_merging *merging, uint32_t entries,
                                          struct sta_error *err);
 /** Makes the one group that there is without keys, should no row have come. */
 STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
 /** Writes all tables out as runs and empties them. */
-STA_MUSTCHECK int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder,
-                                         struct sta_error *err);
+STA_MUSTCHECK int sta_group_worker_spill(struct sta_group_worker *worker, struct sta_error *err);
 
 #endif

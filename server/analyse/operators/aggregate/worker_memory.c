@@ -98,11 +98,11 @@ static int charge(struct sta_group_worker *worker, size_t bytes, struct sta_erro
     return rc;
 }
 
-static int make_memory(struct sta_group_worker *worker, struct sta_group_limits *limits, size_t bytes,
-                       struct sta_error *err)
+static int make_memory(struct sta_group_worker *worker, size_t bytes, struct sta_error *err)
 {
+    const struct sta_group_limits *limits = worker->limits;
     if (limits->spill_folder != NULL)
-        return sta_group_worker_spill(worker, limits->spill_folder, err);
+        return sta_group_worker_spill(worker, err);
     return sta_fail(err, STA_ELIMIT,
                     "memory for groups would take more than %.0f MiB; one query may hold %.0f MiB for them "
                     "(setting query_memory); narrow it by from and to, or by a filter",
@@ -110,9 +110,9 @@ static int make_memory(struct sta_group_worker *worker, struct sta_group_limits 
                     (double)limits->memory * limits->workers / 1048576);
 }
 
-int sta_group_worker_make_space(struct sta_group_worker *worker, struct sta_group_limits *limits,
-                                uint32_t rows, struct sta_error *err)
+int sta_group_worker_make_space(struct sta_group_worker *worker, uint32_t rows, struct sta_error *err)
 {
+    const struct sta_group_limits *limits = worker->limits;
     int rc = STA_OK;
     if (limits->most_groups == 0) /* else tables are left whole, so that their groups can be counted */
         seal_or_grow(worker);
@@ -121,7 +121,7 @@ int sta_group_worker_make_space(struct sta_group_worker *worker, struct sta_grou
     if (bytes <= limits->memory || !any)
         rc = charge(worker, bytes, err);
     if (any && (bytes > limits->memory || (rc != 0 && limits->spill_folder != NULL))) {
-        rc = make_memory(worker, limits, bytes, err);
+        rc = make_memory(worker, bytes, err);
         bytes = sta_group_table_bytes(&worker->table, rows);
         if (rc == 0)
             rc = charge(worker, bytes, err);
@@ -142,11 +142,11 @@ static int spill_table(struct sta_group_worker *worker, struct sta_group_table *
     return rc;
 }
 
-int sta_group_worker_spill(struct sta_group_worker *worker, const char *folder, struct sta_error *err)
+int sta_group_worker_spill(struct sta_group_worker *worker, struct sta_error *err)
 {
     int rc = STA_OK;
     if (worker->spill == NULL && worker->table.count + worker->sealed_count > 0)
-        rc = sta_spill_create(folder, &worker->spill, err);
+        rc = sta_spill_create(worker->limits->spill_folder, &worker->spill, err);
     for (size_t t = 0; rc == 0 && t <= worker->sealed_count; t++)
         rc = spill_table(worker, sta_group_worker_table(worker, t), err);
     if (rc != 0)

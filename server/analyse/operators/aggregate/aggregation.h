@@ -1,7 +1,7 @@
-/* finish.h - a grouping, and its end: from the workers' tables and runs to the sink, in order (private to
- * aggregate). */
-#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_FINISH_H
-#define STA_ANALYSE_OPERATORS_AGGREGATE_FINISH_H
+/* aggregation.h - a grouping, and its end: from the workers' tables and runs to the sink, in order (private
+ * to aggregate). */
+#ifndef STA_ANALYSE_OPERATORS_AGGREGATE_AGGREGATION_H
+#define STA_ANALYSE_OPERATORS_AGGREGATE_AGGREGATION_H
 
 #include "analyse/operators/aggregate/output.h"
 #include "analyse/operators/aggregate/worker.h"
