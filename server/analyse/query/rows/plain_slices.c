@@ -181,65 +181,43 @@ static size_t record_rows(const struct sta_plain_reader *reader, uint64_t *recor
     return count;
 }
 
-/* Whether the rows of the pieces, one piece after the other, are in order already: where row groups hardly
- * overlap in time, as they do after a compaction. */
-static bool lie_in_order(const struct sta_plain_reader *reader)
+/* Row groups that hardly overlap in time, as after a compaction, give their rows in order already. */
+static bool lie_in_order(const uint64_t *records, size_t count)
 {
-    int64_t at = INT64_MIN;
-    uint64_t place = 0;
-    for (size_t p = 0; p < reader->piece_count; p++) {
-        const struct sta_piece *piece = &reader->pieces[p];
-        for (uint32_t row = 0; row < piece->rows; row++) {
-            if (piece->at[row] < at || (piece->at[row] == at && piece->place[row] < place))
-                return false;
-            at = piece->at[row];
-            place = piece->place[row];
-        }
-    }
-    return true;
+    size_t i = 1;
+    while (i < count &&
+           sta_record_compare(records + (i - 1) * RECORD_WORDS, records + i * RECORD_WORDS, 2) <= 0)
+        i++;
+    return i >= count;
 }
 
-/* Adds the rows behind the last one that was given out. */
-static void add_rows(struct sta_plain_reader *reader)
+static int sort(const struct sta_plain_reader *reader, uint64_t *records, size_t count)
 {
-    const bool resumes = reader->started && reader->key[0] == reader->trace;
-    for (size_t p = 0; p < reader->piece_count; p++) {
-        const struct sta_piece *piece = &reader->pieces[p];
-        for (uint32_t row = 0; row < piece->rows; row++) {
-            const uint64_t record[] = {sta_order_integer(piece->at[row]), piece->place[row]};
-            if (!resumes || sta_record_compare(record, reader->key + 1, 2) > 0)
-                sta_plain_add_row(reader, (uint32_t)p, row);
-        }
-    }
+    uint64_t *scratch = sta_try_alloc_array(count, RECORD_WORDS * sizeof *scratch);
+    int rc = scratch != NULL
+                 ? sta_radix_sort(records, scratch, count, RECORD_WORDS, false, reader->budget.cancel)
+                 : STA_ENOMEM;
+    sta_free(scratch);
+    return rc;
 }
 
-static int sort_rows(struct sta_plain_reader *reader, struct sta_error *err)
+static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
 {
     size_t count = 1; /* the record behind the last one is written to */
     for (size_t p = 0; p < reader->piece_count; p++)
         count += reader->pieces[p].rows;
     uint64_t *records = sta_try_alloc_array(count, RECORD_WORDS * sizeof *records);
-    uint64_t *scratch = sta_try_alloc_array(count, RECORD_WORDS * sizeof *scratch);
-    int rc = STA_ENOMEM;
-    if (records != NULL && scratch != NULL) {
+    int rc = records != NULL ? STA_OK : STA_ENOMEM;
+    if (rc == 0)
         count = record_rows(reader, records);
-        rc = sta_radix_sort(records, scratch, count, RECORD_WORDS, false, reader->budget.cancel);
-    }
+    if (rc == 0 && !lie_in_order(records, count))
+        rc = sort(reader, records, count);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         const uint64_t item = records[i * RECORD_WORDS + 2];
         sta_plain_add_row(reader, (uint32_t)(item >> 32), (uint32_t)item);
     }
     sta_free(records);
-    sta_free(scratch);
     return sta_radix_failed(rc, "rows", count, err);
-}
-
-static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
-{
-    if (!lie_in_order(reader))
-        return sort_rows(reader, err);
-    add_rows(reader);
-    return STA_OK;
 }
 
 /* ---- slice by slice */

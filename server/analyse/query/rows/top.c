@@ -154,23 +154,6 @@ static void first_key(const struct sta_top *top, const uint64_t *record, uint64_
     sta_sort_layout_put(&top->first, 0, value, present, alone);
 }
 
-/* The same as packing and comparing, for integers in one word, of which most first keys are. */
-static uint32_t keep_integers(const struct sta_top *top, const struct sta_vector *key,
-                              const struct sta_pipeline_state *state, uint64_t least, uint64_t most,
-                              uint32_t *kept)
-{
-    const struct sta_key_field field = top->first.parts[0].fields[0];
-    const int64_t *values = key->integers;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < state->count; i++) {
-        const uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        const uint64_t held = ((uint64_t)values[row] ^ field.flip) - field.base;
-        kept[count] = row;
-        count += (held >= least) & (held <= most);
-    }
-    return count;
-}
-
 int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struct sta_pipeline_state *state,
                    const struct sta_vector *key, uint32_t *kept, struct sta_error *err)
 {
@@ -185,10 +168,6 @@ int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local, struc
         first_key(top, local->bound, most);
     if (top->after != NULL)
         first_key(top, top->after, least);
-    if (words == 1 && key->type == STA_TYPE_INT && !key->constant && key->missing == NULL) {
-        sta_pipeline_state_keep(state, kept, keep_integers(top, key, state, least[0], most[0], kept));
-        return STA_OK;
-    }
     int rc = sta_sort_pack(local->encoder, key, state->selected, 0, state->count, local->records, words, err);
     for (uint32_t i = 0; rc == 0 && i < state->count; i++) {
         const uint64_t *record = local->records + (size_t)i * words;

@@ -3,7 +3,10 @@
  * Workers that look for the first rows share the bound of their sorter: no row behind it is among them.  Row
  * groups come in the order of the least record that they can have, by their statistics, so that the first
  * ones bring the bound down and most others are never read.  Where many rows agree in the only key, as sizes
- * do, those of later row groups come behind the bound by their time. */
+ * do, those of later row groups come behind the bound by their time.
+ *
+ * The sorter drops rows behind its bound, too, but their whole records must have been made: without a look at
+ * the first key alone an order by an expression takes 2.1 times the instructions, one by a text 1.7 times. */
 #ifndef STA_ANALYSE_QUERY_TOP_H
 #define STA_ANALYSE_QUERY_TOP_H
 
