@@ -87,14 +87,9 @@ void sta_sort_layout_put(const struct sta_sort_layout *layout, size_t key, uint6
 
 /* ---- records */
 
-struct ranked { /* the ranks of a vector of texts */
-    int64_t *ranks;
-    uint8_t *missing;
-};
-
 struct sta_sort_encoder {
     const struct sta_sort_layout *layout;
-    struct ranked *ranked; /* by key; of TEXT alone */
+    struct sta_vector_space **ranks; /* of texts, by key; NULL: not needed yet */
     struct sta_vector *vectors;
     uint64_t *words; /* of a minibatch, word by word */
 };
@@ -104,7 +99,7 @@ struct sta_sort_encoder *sta_sort_encoder_create(const struct sta_sort_layout *l
     struct sta_sort_encoder *encoder = sta_alloc(sizeof *encoder);
     unsigned words = 1;
     encoder->layout = layout;
-    encoder->ranked = sta_alloc_array(layout->count + 1, sizeof *encoder->ranked);
+    encoder->ranks = sta_alloc_array(layout->count + 1, sizeof(struct sta_vector_space *));
     encoder->vectors = sta_alloc_array(layout->count + 1, sizeof *encoder->vectors);
     for (size_t p = 0; p < layout->part_count; p++)
         words = STA_MAX(words, layout->parts[p].words);
@@ -116,28 +111,22 @@ void sta_sort_encoder_destroy(struct sta_sort_encoder *encoder)
 {
     if (encoder == NULL)
         return;
-    for (size_t k = 0; k < encoder->layout->count; k++) {
-        free(encoder->ranked[k].ranks);
-        free(encoder->ranked[k].missing);
-    }
-    free(encoder->ranked);
+    for (size_t k = 0; k < encoder->layout->count; k++)
+        free(encoder->ranks[k]);
+    free(encoder->ranks);
     free(encoder->vectors);
     free(encoder->words);
     free(encoder);
 }
 
-static void rank_rows(struct ranked *ranked, const struct sta_ranks *ranks, const struct sta_vector *vector,
-                      const uint32_t *rows, uint32_t first, uint32_t count)
+static void rank_rows(struct sta_vector_space *space, const struct sta_ranks *ranks,
+                      const struct sta_vector *vector, const uint32_t *rows, uint32_t first, uint32_t count)
 {
     const uint32_t *of_code =
         vector->texts != NULL ? ranks->of_code[sta_texts_dictionary(ranks->texts, vector->texts)] : NULL;
-    if (ranked->ranks == NULL) {
-        ranked->ranks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->ranks);
-        ranked->missing = sta_alloc_array(STA_VECTOR_ROWS, sizeof *ranked->missing);
-    }
     const uint32_t *codes = vector->codes;
-    int64_t *to = ranked->ranks;
-    uint8_t *missing = ranked->missing;
+    int64_t *to = space->integers;
+    uint8_t *missing = space->missing;
     for (uint32_t i = 0; i < (vector->constant ? 1 : count); i++) {
         const uint32_t row = vector->constant ? 0 : rows != NULL ? rows[i] : first + i;
         const bool none = codes[row] == STA_NO_CODE;
@@ -153,11 +142,13 @@ static void rank_texts(struct sta_sort_encoder *encoder, const struct sta_vector
         encoder->vectors[k] = vectors[k];
         if (vectors[k].type != STA_TYPE_TEXT)
             continue;
-        rank_rows(&encoder->ranked[k], encoder->layout->keys[k].ranks, &vectors[k], rows, first, count);
+        if (encoder->ranks[k] == NULL)
+            encoder->ranks[k] = sta_alloc(sizeof **encoder->ranks);
+        rank_rows(encoder->ranks[k], encoder->layout->keys[k].ranks, &vectors[k], rows, first, count);
         encoder->vectors[k] = (struct sta_vector){.type = STA_TYPE_INT,
                                                   .constant = vectors[k].constant,
-                                                  .integers = encoder->ranked[k].ranks,
-                                                  .missing = encoder->ranked[k].missing};
+                                                  .integers = encoder->ranks[k]->integers,
+                                                  .missing = encoder->ranks[k]->missing};
     }
 }
 

@@ -1,5 +1,6 @@
 /* Groups to rows: outputs are computed from keys and primitives. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/query/rows/group_rows.h"
 #include "analyse/operators/vectors.h"
@@ -60,10 +61,15 @@ static int take_groups(struct sta_group_rows *into, const struct sta_vector *key
 /* ---- all of it */
 
 int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
-                        const struct sta_aggregation *grouping, const double *edges,
-                        struct sta_materialized *result, struct sta_error *err)
+                        const struct sta_aggregation *grouping, const struct sta_thread_keys *threads,
+                        const double *edges, struct sta_materialized *result, struct sta_error *err)
 {
-    *into = (struct sta_group_rows){.stage = stage, .grouping = grouping, .result = result};
+    *into =
+        (struct sta_group_rows){.stage = stage, .grouping = grouping, .threads = threads, .result = result};
+    if (threads->count > 0) {
+        into->keys = sta_alloc_array(stage->key_count, sizeof *into->keys);
+        into->key_space = sta_alloc_array(threads->count, sizeof *into->key_space);
+    }
     if (stage->fraction)
         into->fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *into->fractions);
     into->programs = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_program *));
@@ -82,10 +88,24 @@ int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage
     return 0;
 }
 
+/* The keys of groups, those of threads taken apart. */
+static const struct sta_vector *expand_keys(struct sta_group_rows *into, const struct sta_vector *keys,
+                                            uint32_t rows)
+{
+    const struct sta_thread_keys *threads = into->threads;
+    const size_t first = threads->first, behind = into->stage->key_count - first - threads->count;
+    memcpy(into->keys, keys, first * sizeof *keys);
+    sta_thread_keys_expand(threads, &keys[first], rows, into->key_space, &into->keys[first]);
+    memcpy(&into->keys[first + threads->count], &keys[first + 1], behind * sizeof *keys);
+    return into->keys;
+}
+
 int sta_group_rows_take(void *self, const struct sta_vector *keys, const struct sta_vector *values,
                         uint32_t rows, struct sta_error *err)
 {
     struct sta_group_rows *into = self;
+    if (into->threads->count > 0)
+        keys = expand_keys(into, keys, rows);
     if (into->stage->kind == STA_PLAN_HISTOGRAM)
         return sta_histogram_rows_take(into, keys, values, rows, err);
     if (into->stage->kind == STA_PLAN_DESCRIBE)
@@ -110,4 +130,6 @@ void sta_group_rows_fini(struct sta_group_rows *into)
     free(into->evaluators);
     free(into->vectors);
     free(into->fractions);
+    free(into->keys);
+    free(into->key_space);
 }

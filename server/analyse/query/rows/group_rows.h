@@ -6,12 +6,16 @@
 #define STA_ANALYSE_QUERY_GROUP_ROWS_H
 
 #include "analyse/query/plan.h"
+#include "analyse/query/rows/thread_keys.h"
 #include "analyse/operators/materialized.h"
 
 struct sta_group_rows {
     const struct sta_plan_stage *stage;
     const struct sta_aggregation *grouping; /* that gives the groups */
     struct sta_materialized *result;        /* that rows are appended to */
+    const struct sta_thread_keys *threads;  /* keys that groups have as one */
+    struct sta_vector *keys;                /* where there are such: all keys apart .. */
+    struct sta_vector_space *key_space;     /* .. and of those of threads */
     double *fractions;                      /* of the rows: value_counts; room */
     struct sta_program **programs;          /* by output */
     struct sta_evaluator **evaluators;
@@ -22,7 +26,8 @@ struct sta_group_rows {
 
 /** @edges: of a histogram; copied.  Fini also after a failure. */
 STA_MUSTCHECK int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
-                                      const struct sta_aggregation *grouping, const double *edges,
+                                      const struct sta_aggregation *grouping,
+                                      const struct sta_thread_keys *threads, const double *edges,
                                       struct sta_materialized *result, struct sta_error *err);
 /** A sta_aggregation_output's take; @self: a struct sta_group_rows *. */
 STA_MUSTCHECK int sta_group_rows_take(void *self, const struct sta_vector *keys,

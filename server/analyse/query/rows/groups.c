@@ -335,45 +335,16 @@ static int gather_groups(struct pass *pass, struct sta_query_context *context, s
     return rc;
 }
 
-/* Groups on their way to the rows of the result, with the keys of threads taken apart. */
-struct expanding {
-    struct sta_group_rows *into;
-    const struct sta_thread_keys *threads;
-    struct sta_vector *keys;
-    struct sta_vector_space *space; /* of those of threads */
-};
-
-static int take_expanded(void *self, const struct sta_vector *keys, const struct sta_vector *values,
-                         uint32_t rows, struct sta_error *err)
-{
-    struct expanding *expanding = self;
-    const struct sta_thread_keys *threads = expanding->threads;
-    for (size_t k = 0; k < threads->first; k++)
-        expanding->keys[k] = keys[k];
-    sta_thread_keys_expand(threads, &keys[threads->first], rows, expanding->space,
-                           &expanding->keys[threads->first]);
-    for (size_t k = threads->first + threads->count; k < expanding->into->stage->key_count; k++)
-        expanding->keys[k] = keys[k - threads->count + 1];
-    return sta_group_rows_take(expanding->into, expanding->keys, values, rows, err);
-}
-
 static int finish_groups(struct pass *pass, struct sta_query_context *context,
                          struct sta_materialized *result, struct sta_error *err)
 {
     struct sta_group_rows into;
-    struct expanding expanding = {.into = &into, .threads = &pass->threads};
-    struct sta_aggregation_output sink = {&into, sta_group_rows_take};
+    const struct sta_aggregation_output sink = {&into, sta_group_rows_take};
     sta_query_context_step(context, "group", name_keys(pass->stage));
-    int rc = sta_group_rows_init(&into, pass->stage, pass->grouping, pass->edges, result, err);
-    if (rc == 0 && pass->threads.count > 0) {
-        expanding.keys = sta_alloc_array(pass->stage->key_count + 1, sizeof *expanding.keys);
-        expanding.space = sta_alloc_array(pass->threads.count, sizeof *expanding.space);
-        sink = (struct sta_aggregation_output){&expanding, take_expanded};
-    }
+    int rc =
+        sta_group_rows_init(&into, pass->stage, pass->grouping, &pass->threads, pass->edges, result, err);
     if (rc == 0)
         rc = sta_aggregation_finish(pass->grouping, &sink, err);
-    free(expanding.keys);
-    free(expanding.space);
     if (rc == 0)
         rc = sta_group_rows_end(&into, err);
     if (rc == 0)
