@@ -38,22 +38,6 @@ static void unite_args(struct sta_events *events, const struct sta_schema *other
     events->schema = (struct sta_schema){.columns = fresh, .count = count};
 }
 
-static uint32_t find_column(const struct sta_schema *schema, const char *name)
-{
-    size_t low = STA_LOGICAL_ARGS, high = schema->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = strcmp(schema->columns[middle].name, name);
-        if (order == 0)
-            return (uint32_t)middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return STA_NO_COLUMN;
-}
-
 /* args.key of the trace as the type that it has in the query.  A key that can't be named in an expression is
  * never asked for. */
 static int make_cast(const struct sta_events_trace *trace, const struct sta_schema_column *wanted,
@@ -70,14 +54,17 @@ static int make_cast(const struct sta_events_trace *trace, const struct sta_sche
     return rc;
 }
 
+/* The columns of a trace are some of those of the schema, in the same order. */
 static int map_columns(const struct sta_events *events, struct sta_events_trace *trace, struct sta_error *err)
 {
     const struct sta_schema *own = sta_columns_schema(trace->columns);
+    uint32_t next = 0;
     trace->map = sta_alloc_array(events->schema.count, sizeof *trace->map);
     for (size_t i = 0; i < events->schema.count; i++) {
         const struct sta_schema_column *wanted = &events->schema_columns[i];
         struct sta_events_column *column = &trace->map[i];
-        column->column = i < STA_LOGICAL_ARGS ? (uint32_t)i : find_column(own, wanted->name);
+        const bool has = next < own->count && strcmp(own->columns[next].name, wanted->name) == 0;
+        column->column = has ? next++ : STA_NO_COLUMN;
         if (column->column == STA_NO_COLUMN || own->columns[column->column].type == wanted->type)
             continue;
         int rc = make_cast(trace, wanted, column, err);
