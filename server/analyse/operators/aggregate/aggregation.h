@@ -32,4 +32,13 @@ STA_MUSTCHECK int sta_group_finish_runs(struct sta_aggregation *grouping,
 STA_MUSTCHECK int sta_group_finish_emit(struct sta_aggregation *grouping, const struct sta_group_batch *batch,
                                         const struct sta_aggregation_output *sink, struct sta_error *err);
 
+/* ---- partial states: state_write.c, which describes the format, and state_read.c */
+
+#define STA_STATE_MAGIC UINT64_C(0x3152474753415453) /* how a stream begins: "STASGGR1", last the version */
+#define STA_STATE_PIECE 1024u                        /* entries of a list that are written at a time */
+
+/** All texts of a record, call by call. */
+void sta_state_visit_texts(const struct sta_shape *shape, uint8_t *record,
+                           const struct sta_text_visitor *visitor);
+
 #endif

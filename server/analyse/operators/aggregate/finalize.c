@@ -2,25 +2,13 @@
  *
  * DESIGN.  Lists are read once, in pieces, ascending.  Quantiles of long lists that lie in memory are the
  * exception: such lists are not sorted, and the words of the ranks are selected. */
-#include "analyse/operators/aggregate/finalize.h"
+#include "analyse/operators/aggregate/output.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analyse/operators/aggregate/functions.h"
 #include "common/memory.h"
-
-void sta_finalizer_init(struct sta_finalizer *finalizer, const struct sta_shape *shape,
-                        struct sta_dictionary *lists)
-{
-    *finalizer = (struct sta_finalizer){.shape = shape, .lists = lists};
-    sta_buffer_init(&finalizer->text);
-}
-
-void sta_finalizer_fini(struct sta_finalizer *finalizer)
-{
-    sta_buffer_fini(&finalizer->text);
-}
 
 /* ---- quantiles */
 
@@ -267,13 +255,12 @@ static int read_set(struct sta_group_merge *merge, size_t number, struct sta_buf
     return rc;
 }
 
-static int finalize_set(struct sta_finalizer *finalizer, struct sta_group_merge *merge, size_t number,
-                        uint8_t *record, struct sta_error *err)
+static int finalize_set(struct sta_group_merge *merge, size_t number, struct sta_dictionary *lists,
+                        struct sta_buffer *text, uint8_t *record, struct sta_error *err)
 {
-    const struct sta_shape *shape = finalizer->shape;
+    const struct sta_shape *shape = merge->order->shape;
     const struct sta_list_shape *list = &shape->lists[number];
     bool values = wants_values(shape, list);
-    struct sta_buffer *text = &finalizer->text;
     uint64_t distinct;
     uint32_t code = 0;
     sta_buffer_clear(text);
@@ -285,7 +272,7 @@ static int finalize_set(struct sta_finalizer *finalizer, struct sta_group_merge 
     if (text->failed)
         return sta_fail(err, STA_ENOMEM, "no memory for the values of unique");
     if (values)
-        code = sta_dictionary_intern(finalizer->lists, text->data, text->size);
+        code = sta_dictionary_intern(lists, text->data, text->size);
     for (uint32_t i = 0; i < list->call_count; i++) {
         const struct sta_agg_call *call = &shape->calls[list->calls[i]];
         sta_agg_finalize(call, record, true,
@@ -339,10 +326,10 @@ static int finalize_terms(const struct sta_shape *shape, struct sta_group_merge 
     return rc;
 }
 
-int sta_finalize_lists(struct sta_finalizer *finalizer, struct sta_group_merge *merge, uint8_t *record,
-                       struct sta_error *err)
+int sta_finalize_lists(struct sta_group_merge *merge, struct sta_dictionary *lists, struct sta_buffer *text,
+                       uint8_t *record, struct sta_error *err)
 {
-    const struct sta_shape *shape = finalizer->shape;
+    const struct sta_shape *shape = merge->order->shape;
     int rc = STA_OK;
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
         switch (shape->lists[l].kind) {
@@ -350,7 +337,7 @@ int sta_finalize_lists(struct sta_finalizer *finalizer, struct sta_group_merge *
             rc = finalize_values(shape, merge, l, record, err);
             break;
         case STA_LIST_SET:
-            rc = finalize_set(finalizer, merge, l, record, err);
+            rc = finalize_set(merge, l, lists, text, record, err);
             break;
         case STA_LIST_SPANS:
             rc = finalize_spans(shape, merge, l, record, err);

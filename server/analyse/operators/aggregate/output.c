@@ -144,9 +144,9 @@ static int merge_groups(struct sta_group_batch *batch, const struct sta_group_re
 {
     const struct sta_shape *shape = results->shape;
     const unsigned width = results->order->layout.words;
-    struct sta_finalizer finalizer;
+    struct sta_buffer text;
     int rc = STA_OK;
-    sta_finalizer_init(&finalizer, shape, results->lists);
+    sta_buffer_init(&text);
     while (rc == 0 && batch->rows < batch->capacity) {
         uint8_t *record = merged->records + batch->rows * shape->record;
         rc = sta_group_merge_next(merge, record, err);
@@ -154,10 +154,10 @@ static int merge_groups(struct sta_group_batch *batch, const struct sta_group_re
             break;
         memcpy(&merged->words[(size_t)batch->rows * width], merge->words, width * sizeof *merged->words);
         if (shape->list_count > 0)
-            rc = sta_finalize_lists(&finalizer, merge, record, err);
+            rc = sta_finalize_lists(merge, results->lists, &text, record, err);
         batch->rows++;
     }
-    sta_finalizer_fini(&finalizer);
+    sta_buffer_fini(&text);
     return rc;
 }
 

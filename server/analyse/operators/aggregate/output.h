@@ -2,8 +2,8 @@
 #ifndef STA_ANALYSE_OPERATORS_AGGREGATE_OUTPUT_H
 #define STA_ANALYSE_OPERATORS_AGGREGATE_OUTPUT_H
 
-#include "analyse/operators/aggregate/finalize.h"
 #include "analyse/operators/aggregate/merge.h"
+#include "common/buffer.h"
 
 /* What turns words and records into values; immutable but for dictionaries, which any thread may add to. */
 struct sta_group_results {
@@ -47,5 +47,11 @@ STA_MUSTCHECK int sta_group_batch_init(struct sta_group_batch *batch, const stru
 void sta_group_batch_fini(struct sta_group_batch *batch);
 /** The columns from row @first on as vectors.  @vectors: one per column. */
 void sta_group_batch_vectors(const struct sta_group_batch *batch, uint32_t first, struct sta_vector *vectors);
+
+#define STA_UNIQUE_MOST 10000 /* values of one `unique` (query.md part 6) */
+/** Reads the lists of the merge's present group and leaves in @record what they come to (finalize.c). @lists:
+ * takes the JSON of `unique`; @text: scratch.  STA_ELIMIT: `unique` found too many values. */
+STA_MUSTCHECK int sta_finalize_lists(struct sta_group_merge *merge, struct sta_dictionary *lists,
+                                     struct sta_buffer *text, uint8_t *record, struct sta_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/operators/aggregate/aggregation.h"
-#include "analyse/operators/aggregate/state.h"
 #include "common/memory.h"
 
 #define GROUPS_AT_ONCE 256u

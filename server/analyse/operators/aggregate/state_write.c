@@ -12,7 +12,6 @@
 
 #include "analyse/operators/aggregate/cursor.h"
 #include "analyse/operators/aggregate/aggregation.h"
-#include "analyse/operators/aggregate/state.h"
 #include "common/memory.h"
 
 #define RUN_BUFFER ((size_t)64 << 10)
