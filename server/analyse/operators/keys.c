@@ -1,4 +1,4 @@
-/* Fields of keys: how wide, where, and single values in and out.  minibatches.c does whole minibatches. */
+/* Fields of keys: how wide, where, and single values in and out.  key_kernels.c does whole minibatches. */
 #include "analyse/operators/keys.h"
 
 #include <string.h>

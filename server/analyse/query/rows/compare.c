@@ -17,7 +17,7 @@ struct comparison {
     const struct sta_materialized *sorted;
     const struct sta_column_info *info; /* of the result */
     size_t columns;
-    const char *const *labels;
+    const struct sta_events *events;
     size_t label_count;
     struct sta_dictionary *label_texts;
     struct sta_key_value *cells;    /* by run, then column: of the present combination */
@@ -203,7 +203,7 @@ static void reserve_space(struct comparison *c)
     size_t all = c->plan->column_count;
     c->label_texts = sta_dictionary_create();
     for (size_t i = 0; i < c->label_count; i++)
-        sta_dictionary_intern(c->label_texts, c->labels[i], strlen(c->labels[i]));
+        sta_dictionary_intern(c->label_texts, c->events->traces[i].label, strlen(c->events->traces[i].label));
     c->cells = sta_alloc_array(c->label_count * c->columns + 1, sizeof *c->cells);
     c->there = sta_alloc_array(c->label_count + 1, sizeof *c->there);
     c->vectors = sta_alloc_array(all, sizeof *c->vectors);
@@ -233,10 +233,10 @@ static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta
 }
 
 int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *result,
-                    const char *const *labels, size_t label_count, struct sta_query_context *context,
+                    const struct sta_events *events, struct sta_query_context *context,
                     struct sta_materialized **compared, struct sta_error *err)
 {
-    struct comparison c = {.plan = plan, .labels = labels, .label_count = label_count};
+    struct comparison c = {.plan = plan, .events = events, .label_count = events->trace_count};
     struct sta_materialized *sorted;
     c.info = sta_materialized_columns(result, &c.columns);
     int rc = sort_by_keys(&plan->compare, result, c.columns, context, &sorted, err);

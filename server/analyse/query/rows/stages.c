@@ -45,54 +45,46 @@ static void take_over(struct running *running, struct sta_materialized *material
     running->materialized = materialized;
 }
 
-static int order_rows(struct running *running, const struct sta_plan_order *by, size_t by_count,
-                      uint64_t limit, size_t columns, struct sta_error *err)
+/* What a step has made. */
+static void end_step(struct running *running, struct sta_query_step *step, struct sta_materialized *made)
 {
-    struct sta_materialized *ordered;
-    struct sta_query_step *step =
-        sta_query_context_step(running->context, "sort", sta_sprintf("by %zu columns", by_count));
-    step->rows_in = sta_materialized_rows(running->materialized);
-    int rc = sta_materialized_order(running->materialized, by, by_count, limit, columns, running->context,
-                                    &ordered, err);
-    if (rc != 0)
-        return rc;
-    sta_query_context_made(step, ordered);
+    sta_query_context_made(step, made);
     sta_query_context_end_step(running->context);
-    take_over(running, ordered);
-    return 0;
+    take_over(running, made);
 }
 
 /* order_by and, with a stage behind, limit. */
 static int order_and_cut(struct running *running, size_t number, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = &running->plan->stages[number];
-    size_t columns = is_last(running, number) ? running->plan->column_count : stage->result_count;
-    uint64_t limit = stage->has_limit && !is_last(running, number) ? stage->limit : UINT64_MAX;
-    if (stage->order_count == 0 && limit >= sta_materialized_rows(running->materialized))
-        return 0;
-    return order_rows(running, stage->order, stage->order_count, limit, columns, err);
+    const size_t columns = is_last(running, number) ? running->plan->column_count : stage->result_count;
+    const uint64_t limit = stage->has_limit && !is_last(running, number) ? stage->limit : UINT64_MAX;
+    const uint64_t rows = sta_materialized_rows(running->materialized);
+    struct sta_materialized *ordered;
+    if (stage->order_count == 0 && limit >= rows)
+        return STA_OK;
+    struct sta_query_step *step =
+        sta_query_context_step(running->context, "sort", sta_sprintf("by %zu columns", stage->order_count));
+    step->rows_in = rows;
+    int rc = sta_materialized_order(running->materialized, stage->order, stage->order_count, limit, columns,
+                                    running->context, &ordered, err);
+    if (rc == 0)
+        end_step(running, step, ordered);
+    return rc;
 }
 
 static int compare(struct running *running, struct sta_error *err)
 {
-    const struct sta_events *events = running->events;
+    const char *baseline = running->events->traces[running->plan->compare.baseline].label;
     struct sta_materialized *compared;
-    const char **labels = sta_alloc_array(events->trace_count, sizeof *labels);
     struct sta_query_step *step =
-        sta_query_context_step(running->context, "compare",
-                               sta_sprintf("to %s", events->traces[running->plan->compare.baseline].label));
-    for (size_t i = 0; i < events->trace_count; i++)
-        labels[i] = events->traces[i].label;
+        sta_query_context_step(running->context, "compare", sta_sprintf("to %s", baseline));
     step->rows_in = sta_materialized_rows(running->materialized);
-    int rc = sta_compare_run(running->plan, running->materialized, labels, events->trace_count,
-                             running->context, &compared, err);
-    free(labels);
-    if (rc != 0)
-        return rc;
-    sta_query_context_made(step, compared);
-    sta_query_context_end_step(running->context);
-    take_over(running, compared);
-    return 0;
+    int rc = sta_compare_run(running->plan, running->materialized, running->events, running->context,
+                             &compared, err);
+    if (rc == 0)
+        end_step(running, step, compared);
+    return rc;
 }
 
 /* ---- stages */
@@ -123,9 +115,7 @@ static int run_rows(struct running *running, const struct sta_pipeline *pipeline
         rc = passing ? sta_collect_passing(pipeline, context, limit, rows, err)
                      : sta_collect_plain(&plain, context, limit, rows, err);
     sta_plain_fini(&plain);
-    sta_query_context_made(step, rows);
-    sta_query_context_end_step(context);
-    take_over(running, rows);
+    end_step(running, step, rows);
     return rc;
 }
 
