@@ -1,4 +1,7 @@
-/* Runs that one qsort_r sorts in some milliseconds, then merges of two by two. */
+/* Runs that one qsort_r sorts in some milliseconds, then merges of two by two.
+ *
+ * For what only a comparison brings in order, such as the names of units.  Records of words, which rows come
+ * as, are sorted by operators/radix.h. */
 #include "analyse/exec/sort.h"
 
 #include <stdbool.h>

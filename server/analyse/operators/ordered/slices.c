@@ -14,6 +14,8 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
+#include "analyse/operators/keys.h"
+#include "analyse/operators/radix.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "the plan of slices of time";
@@ -126,34 +128,22 @@ static int cut(struct sta_slice_plan *plan, const struct sta_ordered_row_group *
     return rc;
 }
 
-struct placed {
-    int64_t ts_min;
-    uint32_t row_group;
-};
-
-static int compare_placed(const void *a, const void *b, void *context)
-{
-    const struct placed *x = a;
-    const struct placed *y = b;
-    if (x->ts_min != y->ts_min)
-        return x->ts_min < y->ts_min ? -1 : 1;
-    return (x->row_group > y->row_group) - (x->row_group < y->row_group);
-}
-
 static int order_row_groups(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
                             size_t row_group_count, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct placed *placed =
-        sta_account_alloc(budget->account, row_group_count + 1, sizeof *placed, WHAT, err);
+    struct sta_word_pair *pairs =
+        sta_account_alloc(budget->account, 2 * row_group_count + 1, sizeof *pairs, WHAT, err);
     plan->order = sta_account_alloc(budget->account, row_group_count + 1, sizeof *plan->order, WHAT, err);
-    int rc = placed == NULL || plan->order == NULL ? err->status : 0;
+    int rc = pairs == NULL || plan->order == NULL ? err->status : STA_OK;
     for (size_t i = 0; rc == 0 && i < row_group_count; i++)
-        placed[i] = (struct placed){row_groups[i].ts_min, (uint32_t)i};
+        pairs[i] = (struct sta_word_pair){sta_order_integer(row_groups[i].ts_min), i};
     if (rc == 0)
-        rc = sta_sort(budget, placed, row_group_count, sizeof *placed, compare_placed, NULL, err);
+        rc = sta_radix_failed(
+            sta_radix_sort_pairs(pairs, pairs + row_group_count, row_group_count, budget->cancel),
+            "row groups", row_group_count, err);
     for (size_t i = 0; rc == 0 && i < row_group_count; i++)
-        plan->order[i] = placed[i].row_group;
-    sta_account_free(budget->account, placed);
+        plan->order[i] = (uint32_t)pairs[i].minor;
+    sta_account_free(budget->account, pairs);
     return rc;
 }
 

@@ -1,5 +1,8 @@
 /* Records in order of time.
  *
+ * Records with the same time keep the order in which they came, so they are not sorted by operators/radix.h,
+ * which compares all words of a record.
+ *
  * A slice of the time axis holds few bits of time, so a radix sort (least significant digit first) needs two
  * or three passes over memory that fits a core's cache, whatever the number of runs that came together.  Its
  * digits are as wide as the passes need.  All digits are counted in one go through the runs, and the first

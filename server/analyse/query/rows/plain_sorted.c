@@ -232,13 +232,8 @@ static int put_count(const struct sta_plain *plain, const struct sta_budget *bud
                      const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
 {
     uint64_t count;
-    struct sta_buffer bytes = {0};
     int rc = sta_plain_count_stripe(plain, budget, stripe, &count, err);
-    sta_put_u64(&bytes, count);
-    if (rc == STA_OK)
-        rc = sink->write(sink->self, bytes.data, bytes.size, err);
-    sta_buffer_fini(&bytes);
-    return rc;
+    return rc == STA_OK ? sink->write(sink->self, &count, sizeof count, err) : rc;
 }
 
 int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context *context,
