@@ -103,8 +103,7 @@ void sta_overlap_binding_fini(struct sta_overlap_binding *binding)
     free(binding->readers);
     sta_scope_destroy(binding->scope);
     for (uint32_t s = 0; s < STA_OVERLAP_SETS; s++)
-        if (binding->programs[s] != NULL)
-            sta_program_destroy(binding->programs[s]);
+        sta_program_destroy(binding->programs[s]);
     *binding = (struct sta_overlap_binding){0};
 }
 
@@ -135,20 +134,45 @@ static int grow_classes(struct sta_overlap_reader *reader, uint32_t code, struct
     return rc;
 }
 
-static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
+static uint32_t largest_class(const struct sta_scan_rows *rows)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < rows->count; i++)
+        largest = STA_MAX(largest, rows->classes[sta_scan_row(rows, i)]);
+    return largest;
+}
+
+/* Rows of classes that were not met before. */
+static int ask_classes(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
                        struct sta_error *err)
 {
-    int rc = 0;
-    memset(reader->masks, 0, rows->row_group->rows * sizeof *reader->masks);
-    for (uint32_t i = 0; rows->classes != NULL && i < rows->count && rc == 0; i++) {
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < rows->count; i++) {
         const uint32_t row = sta_scan_row(rows, i), class = rows->classes[row];
-        if (class >= reader->class_capacity)
-            rc = grow_classes(reader, class, err);
-        if (rc == 0 && reader->mask_of_class[class] == MASK_UNKNOWN)
+        if (reader->mask_of_class[class] == MASK_UNKNOWN)
             rc = ask_class(reader->binding->request, class, &reader->mask_of_class[class], err);
         reader->masks[row] = rc == 0 ? reader->mask_of_class[class] : 0;
     }
     return rc;
+}
+
+static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
+                       struct sta_error *err)
+{
+    const uint32_t *classes = rows->classes, *selected = rows->selected, count = rows->count;
+    uint32_t *masks = reader->masks;
+    bool unknown = false;
+    memset(masks, 0, rows->row_group->rows * sizeof *masks);
+    int rc = classes != NULL ? grow_classes(reader, largest_class(rows), err) : STA_OK;
+    if (classes == NULL || rc != 0)
+        return rc;
+    const uint32_t *of_class = reader->mask_of_class;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = selected != NULL ? selected[i] : i;
+        masks[row] = of_class[classes[row]];
+        unknown |= masks[row] == MASK_UNKNOWN;
+    }
+    return unknown ? ask_classes(reader, rows, err) : STA_OK;
 }
 
 static int add_set(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows, uint32_t s,

@@ -128,16 +128,21 @@ static int derive_func_name(struct sta_column_reader *reader, struct sta_logical
     return status;
 }
 
-static uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
+/* The first row of this thread that has it. */
+static __attribute__((noinline)) uint32_t refine_cat(struct sta_column_reader *reader, uint32_t cat,
+                                                     uint32_t file_class)
 {
-    uint32_t refined = sta_composite_map_find(&reader->refined, 0, cat, file_class);
-    if (refined == STA_NO_CODE) {
-        struct sta_error ignored = STA_ERROR_INIT; /* seldom: it is a kilobyte to clear */
-        refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
-        if (sta_composite_map_add(&reader->refined, 0, cat, file_class, refined, &ignored) != STA_OK)
-            return refined; /* the next row that has it asks again */
-    }
+    struct sta_error ignored = STA_ERROR_INIT;
+    const uint32_t refined = sta_refiner_cat(reader->columns->refiner, cat, file_class);
+    int rc = sta_composite_map_add(&reader->refined, 0, cat, file_class, refined, &ignored);
+    (void)rc; /* refused: the next row that has it asks again */
     return refined;
+}
+
+static inline uint32_t refined_cat(struct sta_column_reader *reader, uint32_t cat, uint32_t file_class)
+{
+    const uint32_t refined = sta_composite_map_find(&reader->refined, 0, cat, file_class);
+    return refined != STA_NO_CODE ? refined : refine_cat(reader, cat, file_class);
 }
 
 static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
@@ -151,12 +156,13 @@ static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot 
         status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
     if (status != STA_OK || !refines)
         return status;
+    const uint32_t *cat_of = cats->codes, *file_of = files->codes;
     uint32_t *out = sta_logical_values(slot);
     for (uint32_t row = 0; row < reader->rows; row++) {
-        uint32_t cat = cats->codes[row];
+        const uint32_t cat = cat_of[row];
         out[row] = cat == STA_NO_CODE
                        ? cat
-                       : refined_cat(reader, cat, sta_refiner_file_class(refiner, files->codes[row]));
+                       : refined_cat(reader, cat, sta_refiner_file_class(refiner, file_of[row]));
     }
     slot->vector.codes = out;
     return STA_OK;
