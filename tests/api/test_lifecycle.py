@@ -94,7 +94,7 @@ def test_stop_lets_answers_in_flight_finish(scene):
     clients = [threading.Thread(target=lambda i=i: statuses.append(server.ask(path + f"/summary?filter=args.ret+%3E+{i}")[0])) for i in range(3)]
     for c in clients:
         c.start()
-    wait_until(lambda: server.metric("strata_questions_running") + len(statuses) > 0, what="a question")
+    wait_until(lambda: server.metric("strata_questions_running") + server.metric("strata_questions_waiting") + len(statuses) >= 3, what="all questions")
     assert server.stop() == 0
     for c in clients:
         c.join()
