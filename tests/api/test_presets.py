@@ -68,6 +68,16 @@ layers:
 views:
   first: part(file_nam, "/", 1)
 overlap_with: four
+attribution:
+  first:
+    sets: {mine: fun_name == "x"}
+    causes: [{name: reads, condition: cat == "posix"}]
+  second:
+    causes: []
+  third:
+    causes:
+      - {name: reads, condition: cat == "posix"}
+      - {name: writes, condition: size >}
 """
     problem = put(server, "wrong", text, 400)
     assert problem["parameter"] == "/yaml" and problem["type"].startswith("urn:strata:problem")
@@ -77,6 +87,7 @@ overlap_with: four
     assert found["/layers/2"]["line"] == 10 and "color" in found["/layers/2"]["text"]
     assert found["/layers/3"]["line"] == 11 and "already" in found["/layers/3"]["text"]
     assert found["/views/first"]["line"] == 13 and found["/overlap_with"]["line"] == 14
+    assert [found[f"/attribution/{place}"]["line"] for place in ("first/sets", "second/causes", "third/causes/1")] == [17, 20, 24]
     assert problem["detail"].startswith("wrong.yaml:4")
     server.problem("/api/v1/presets/wrong", 404)
 

@@ -197,6 +197,7 @@ static void build_chain(struct sta_preset_builder *builder, const struct sta_yam
         return;
     sta_preset_at(builder, "/attribution/%.60s/sets", name->text);
     build_sets(&part, sta_yaml_find(node, "sets"));
+    sta_preset_at(builder, "/attribution/%.60s/causes", name->text);
     build_causes(&part, sta_yaml_find(node, "causes"));
     sta_preset_at(builder, "/attribution/%.60s/target", name->text);
     build_target(&part, node);

@@ -159,6 +159,8 @@ static void build_head(struct sta_preset_builder *builder)
 void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...)
 {
     va_list arguments;
+    if (sta_preset_failed(builder))
+        return;
     va_start(arguments, format);
     vsnprintf(builder->where, sizeof builder->where, format, arguments);
     va_end(arguments);

@@ -35,7 +35,7 @@ struct sta_preset_builder {
 
 /** Memory that lives as long as the preset, zero. */
 void *sta_preset_alloc(struct sta_preset_builder *builder, size_t count, size_t size);
-/** Says what is being built. */
+/** Says what is being built; after a mistake it stays what that is in. */
 void sta_preset_at(struct sta_preset_builder *builder, const char *format, ...) STA_PRINTF(2, 3);
 /* A failure is sticky (yaml_checks.h): what follows it does nothing. */
 static inline bool sta_preset_failed(const struct sta_preset_builder *builder)
