@@ -7,7 +7,7 @@
 #include "common/memory.h"
 
 #define COLUMNS_PER_PASS 128u /* at most */
-#define VALUE_BYTES 64        /* that a distinct value takes in the table of each worker */
+#define VALUE_BYTES 64        /* that a distinct value takes in a table */
 
 struct pass {
     const uint32_t *columns;
@@ -50,22 +50,24 @@ static int run_pass(struct pass *pass, const struct sta_columns *all, size_t mos
     return rc;
 }
 
-/* Of so many columns the tables of @most values take half of the memory. */
-static size_t columns_per_pass(size_t most, const struct sta_budget *budget)
+/* Of so many tables of @most values, one for each column and worker, all take half of the memory. */
+static size_t tables_at_once(size_t most, const struct sta_budget *budget)
 {
-    const size_t column = most * VALUE_BYTES * sta_budget_workers(budget);
-    return STA_MIN(STA_MAX(budget->memory / 2 / column, 1), COLUMNS_PER_PASS);
+    return STA_MAX(budget->memory / 2 / (most * VALUE_BYTES), 1);
 }
 
 int sta_tally_columns(const struct sta_columns *all, const uint32_t *columns, size_t count, size_t most,
                       const struct sta_tally_output *output, const struct sta_budget *budget,
                       struct sta_error *err)
 {
-    const size_t at_once = columns_per_pass(most, budget);
+    const size_t tables = tables_at_once(most, budget);
+    struct sta_budget own = *budget;
+    own.workers = (unsigned)STA_MIN(tables, (size_t)sta_budget_workers(budget));
+    const size_t at_once = STA_MIN(tables / own.workers, (size_t)COLUMNS_PER_PASS);
     int rc = STA_OK;
     for (size_t first = 0; rc == 0 && first < count; first += at_once) {
         struct pass pass = {.columns = columns + first, .count = STA_MIN(count - first, at_once)};
-        rc = run_pass(&pass, all, most, budget, err);
+        rc = run_pass(&pass, all, most, &own, err);
         for (size_t i = 0; i < pass.count; i++) {
             if (rc == 0)
                 rc = output->take(output->self, first + i, &pass.tallies[i], err);
