@@ -303,7 +303,10 @@ static int choose_for(const struct sta_ingest *ingest, const struct sta_trace_en
                                 .account = ingest->account,
                                 .cancel = cancel};
     status = sta_preset_choose(ingest->presets, snapshot, &budget, name, why, err);
-    sta_snapshot_release(snapshot);
+    if (ingest->version != NULL)
+        *ingest->version = snapshot;
+    else
+        sta_snapshot_release(snapshot);
     return status;
 }
 

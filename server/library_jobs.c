@@ -75,14 +75,30 @@ static void end_step(struct sta_library *library, struct sta_live *live, uint64_
     sta_live_release(library, live);
 }
 
-/* Steps of a trace that nobody asks about make many small segments: opening a version finds out whether they
- * are to be merged. */
+/* The version stays open for the first questions to it.  Steps of a trace that nobody asks about make many
+ * small segments: opening a version finds out whether they are to be merged. */
 static void look_at_version(struct sta_library *library, const char *id)
 {
     struct sta_snapshot *snapshot;
     struct sta_error ignored = STA_ERROR_INIT;
     if (sta_library_snapshot(library, id, &snapshot, &ignored) == STA_OK)
         sta_snapshot_release(snapshot);
+}
+
+/* After an ingest: its version is the trace's, or its failure is noted. */
+static void announce(struct sta_library *library, const char *id, int status, bool is_live,
+                     const struct sta_error *err)
+{
+    sta_library_forget_version(library, id);
+    uv_mutex_lock(&library->lock);
+    bool stopping = library->stopping;
+    uv_mutex_unlock(&library->lock);
+    if (status == STA_OK) {
+        sta_library_tell_published(library, id);
+        look_at_version(library, id);
+    } else if (!stopping && !is_live) {
+        note_failure(library, id, err);
+    }
 }
 
 static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
@@ -93,6 +109,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
     struct sta_account account;
     struct sta_live *live = sta_live_of(library, task->id);
     struct sta_ingest_found found = {0};
+    struct sta_snapshot *version = NULL;
     uint64_t started = uv_hrtime();
     sta_library_end_compaction(library, task->id); /* one writer at a time */
     sta_account_init(&account, library->memory, "memory", library->account);
@@ -108,6 +125,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
         .readers = library->readers,
         .growth = live != NULL ? sta_live_growth(live) : NULL,
         .found = live != NULL ? &found : NULL,
+        .version = &version,
     };
     int status = sta_ingest_run(&ingest, task->id, job, err);
     sta_account_close(&account);
@@ -117,21 +135,10 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
         return status;
     }
     status = end_of_removed(library, task->id, status, err);
-    if (live != NULL && !found.published) {
-        end_step(library, live, started, &found, status, err);
-        return status;
-    }
-    sta_library_forget_version(library, task->id);
-    uv_mutex_lock(&library->lock);
-    bool stopping = library->stopping;
-    uv_mutex_unlock(&library->lock);
-    if (status == STA_OK)
-        sta_library_tell_published(library, task->id);
-    else if (!stopping && live == NULL)
-        note_failure(library, task->id, err);
-    if (status == STA_OK && live != NULL)
-        look_at_version(library, task->id);
+    if (live == NULL || found.published)
+        announce(library, task->id, status, live != NULL, err);
     end_step(library, live, started, &found, status, err);
+    sta_snapshot_release(version);
     sta_memory_trim_grown(library->memory / 4);
     return status;
 }
