@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#define STA_LOWER_CASE_ROOM(length) ((length) + (length) / 2) /* some small letters take a byte more */
+#define STA_LOWER_CASE_CAPACITY(length) ((length) + (length) / 2) /* some small letters take a byte more */
 
-/** Writes a UTF-8 text in Unicode's simple lower case to @out, which has STA_LOWER_CASE_ROOM(@length) bytes.
- * Bytes that are not UTF-8 stay as they are.  Return: the size written. */
+/** Writes a UTF-8 text in Unicode's simple lower case to @out, which has STA_LOWER_CASE_CAPACITY(@length)
+ * bytes. Bytes that are not UTF-8 stay as they are.  Return: the size written. */
 size_t sta_lower_case(const char *text, size_t length, char *out);
 
 #endif

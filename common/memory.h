@@ -1,4 +1,4 @@
-/* memory.h - allocation, in two manners.
+/* memory.h - allocation, in two ways.
  *
  * Small, bounded needs use sta_alloc and friends, which never return NULL: when the system refuses memory
  * they live on a reserve, and running out of that ends the process in one place.  What input sizes uses

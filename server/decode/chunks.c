@@ -112,9 +112,9 @@ static void fill(struct sta_chunker *chunker, struct sta_chunk_text *chunk)
     while (chunker->bytes != NULL && chunk->size < chunk->wanted) {
         size_t got;
         uint64_t left = chunker->limit + 1 - (chunker->next_offset + chunk->size);
-        size_t room = STA_MIN(chunk->wanted - chunk->size, READ_BYTES);
+        size_t most = STA_MIN(chunk->wanted - chunk->size, READ_BYTES);
         enum sta_bytes_state state = chunker->bytes->read(chunker->bytes, chunk->bytes + chunk->size,
-                                                          (size_t)STA_MIN(room, left), &got);
+                                                          (size_t)STA_MIN(most, left), &got);
         if (chunker->framing == STA_FRAMING_LINES)
             chunk->newlines += sta_count_newlines(chunk->bytes + chunk->size, got);
         chunk->size += got;

@@ -15,8 +15,8 @@
 #include "decode/json_text.h"
 #include "decode/template_path.h"
 
-#define NAME_ROOM 512 /* longest category that is lower-cased without allocating */
-#define THREADS 1024  /* remembered; a power of two */
+#define STACK_BYTES 512 /* of a category in lower case, or of a reference; longer ones are allocated */
+#define THREADS 1024    /* remembered; a power of two */
 
 struct known_thread {
     struct sta_thread thread;
@@ -126,14 +126,14 @@ static uint32_t name_code(struct sta_rows *rows, const struct sta_json_value *va
 static uint32_t cat_code(struct sta_rows *rows, const struct sta_json_value *value)
 {
     char buffer[STA_DOUBLE_TEXT];
-    char stack[NAME_ROOM];
+    char stack[STACK_BYTES];
     uint32_t length;
     const char *text = sta_json_as_text(value, &length, buffer);
     if (text == NULL)
         return STA_NO_CODE;
     if (remembers(&rows->last_cat, text, length))
         return rows->last_cat.code;
-    size_t bytes_needed = STA_LOWER_CASE_ROOM(length);
+    size_t bytes_needed = STA_LOWER_CASE_CAPACITY(length);
     char *lower = bytes_needed <= sizeof stack ? stack : sta_alloc(bytes_needed);
     size_t lower_length = sta_lower_case(text, length, lower);
     uint32_t code = sta_dictionary_cache_intern(&rows->cats, lower, lower_length);
@@ -148,11 +148,11 @@ static bool is_there(const struct sta_json_value *value)
     return value->kind != STA_JSON_ABSENT && value->kind != STA_JSON_NULL;
 }
 
-/* A reference is its manner, one char, and its text; of a hash then the source. */
+/* A reference is its kind, one char, and its text; of a hash then the source. */
 static uint32_t intern_reference(const struct sta_rows *rows, struct sta_dictionary_cache *cache,
                                  enum sta_reference kind, const char *text, uint32_t length)
 {
-    char stack[NAME_ROOM];
+    char stack[STACK_BYTES];
     size_t size = 1 + (size_t)length + (kind == STA_REFERENCE_HASH ? STA_REFERENCE_SOURCE : 0);
     char *whole = size <= sizeof stack ? stack : sta_alloc(size);
     whole[0] = (char)kind;

@@ -57,7 +57,7 @@ static int count_rows(void *self, unsigned worker, const struct sta_scan_rows *r
     return rc;
 }
 
-/* A reference is a hash by its first character, the manner. */
+/* A reference is a hash by its first character, the kind. */
 static bool is_hash(const struct sta_dictionary *refs, uint32_t code)
 {
     const struct sta_text text = sta_dictionary_text(refs, code);

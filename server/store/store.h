@@ -290,7 +290,7 @@ struct sta_entities {
      * tables' threads (the thread's host) */
     const uint8_t *ambiguous_files, *ambiguous_threads;
     uint64_t unresolved_files, unresolved_hosts; /* distinct hashes that events use and no line defines */
-    /* enum sta_value_kind, as bits, of what the used references of a manner (enum sta_reference) say: INT,
+    /* enum sta_value_kind, as bits, of what the used references of a kind (enum sta_reference) say: INT,
      * TEXT */
     uint8_t file_kinds[UINT8_MAX + 1], host_kinds[UINT8_MAX + 1];
     const uint32_t *thread_of_code; /* by thread code of the tables: index into threads */

@@ -67,7 +67,7 @@ static struct sta_text map_letters(struct sta_text text, char (*map)(char), stru
 struct sta_text sta_text_fold(struct sta_text text, struct sta_buffer *buffer)
 {
     sta_buffer_clear(buffer);
-    char *out = sta_buffer_reserve(buffer, STA_LOWER_CASE_ROOM((size_t)text.length) + 1);
+    char *out = sta_buffer_reserve(buffer, STA_LOWER_CASE_CAPACITY((size_t)text.length) + 1);
     if (out != NULL)
         buffer->size = sta_lower_case(text.bytes, text.length, out);
     return in_buffer(buffer); /* a failure is seen where the function was applied */

@@ -20,8 +20,8 @@
 /* Frames, each packed where it may have its most bytes. */
 struct packing {
     const char *content;
-    char *room;
-    size_t size, count, most; /* bytes of the content; frames; room of each */
+    char *packed_frames;
+    size_t size, count, most; /* bytes of the content; frames; most bytes of each */
     size_t *packed;           /* by frame: its bytes, or an error of zstd */
     _Atomic size_t next;
 };
@@ -31,9 +31,9 @@ static void pack_some(void *context, unsigned worker)
     struct packing *packing = context;
     for (size_t frame; (frame = atomic_fetch_add(&packing->next, 1)) < packing->count;) {
         const size_t from = frame * FRAME_CONTENT;
-        packing->packed[frame] =
-            ZSTD_compress(packing->room + frame * packing->most, packing->most, packing->content + from,
-                          STA_MIN(packing->size - from, FRAME_CONTENT), STA_ENVELOPE_ZSTD_LEVEL);
+        packing->packed[frame] = ZSTD_compress(
+            packing->packed_frames + frame * packing->most, packing->most, packing->content + from,
+            STA_MIN(packing->size - from, FRAME_CONTENT), STA_ENVELOPE_ZSTD_LEVEL);
     }
 }
 
@@ -47,11 +47,11 @@ static size_t most_of_frame(size_t size)
     return ZSTD_compressBound(STA_MIN(size, FRAME_CONTENT));
 }
 
-/* Packs a content.  @room: for all its frames of the most bytes.  Return: its bytes, or SIZE_MAX. */
-static size_t pack_frames(const void *content, size_t size, char *room)
+/* Packs a content.  @out: for all its frames of the most bytes.  Return: its bytes, or SIZE_MAX. */
+static size_t pack_frames(const void *content, size_t size, char *out)
 {
     struct packing packing = {.content = content,
-                              .room = room,
+                              .packed_frames = out,
                               .size = size,
                               .count = frames_of(size),
                               .most = most_of_frame(size)};
@@ -62,7 +62,7 @@ static size_t pack_frames(const void *content, size_t size, char *room)
         const size_t bytes = packing.packed[frame];
         const bool failed = ZSTD_isError(bytes);
         if (!failed && frame > 0)
-            memmove(room + end, room + frame * packing.most, bytes);
+            memmove(out + end, out + frame * packing.most, bytes);
         end = failed ? SIZE_MAX : end + bytes;
     }
     free(packing.packed);

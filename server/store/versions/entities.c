@@ -39,7 +39,7 @@ struct resolution {
     struct sta_dictionary *undefined; /* hashes */
     uint32_t *text_of_ref;
     uint8_t *ambiguous;
-    uint8_t *kinds; /* by manner */
+    uint8_t *kinds; /* by kind of reference */
 };
 
 static void resolve_hash(struct resolution *resolution, uint32_t code, struct sta_reference_parts parts)

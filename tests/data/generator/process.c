@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIDDLE_SIZE = 160, LINE_ROOM = 2048, NAME_SIZE = 160 };
+enum { MIDDLE_SIZE = 160, LINE_CAPACITY = 2048, NAME_SIZE = 160 };
 
 int64_t random_duration(struct random *random, int64_t typical)
 {
@@ -107,7 +107,7 @@ static uint64_t host_hash(const struct process *process)
 static void metadata(struct process *process, const char *name, const char *text, uint64_t hash,
                      const char *value)
 {
-    char *at = output_reserve(process->output, LINE_ROOM);
+    char *at = output_reserve(process->output, LINE_CAPACITY);
     at += sprintf(at,
                   "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\",\"pid\":%" PRId64
                   ",\"tid\":%" PRId64 ",\"ph\":\"M\",\"args\":{\"hhash\":",
@@ -294,7 +294,7 @@ void process_call(struct process *process, const struct call *call)
         file_name(process->options, call->file, name);
         metadata(process, "FH", name, file_hash(process->options, call->file), NULL);
     }
-    char *at = output_reserve(process->output, LINE_ROOM);
+    char *at = output_reserve(process->output, LINE_CAPACITY);
     at = put_text(at, process->dialect == DIALECT_PLAIN ? "{\"id\":\"" : "{\"id\":");
     at = put_number(at, (int64_t)call->id);
     at =

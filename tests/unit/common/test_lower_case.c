@@ -8,7 +8,7 @@ static void expect(const char *text, const char *wanted)
 {
     char out[256];
     size_t size = sta_lower_case(text, strlen(text), out);
-    cr_assert(size <= STA_LOWER_CASE_ROOM(strlen(text)));
+    cr_assert(size <= STA_LOWER_CASE_CAPACITY(strlen(text)));
     cr_assert(size == strlen(wanted) && memcmp(out, wanted, size) == 0, "%s: %.*s", text, (int)size, out);
 }
 

@@ -114,16 +114,16 @@ Test(query_large, same_bytes, .timeout = 1600)
     static const struct {
         unsigned workers;
         size_t memory;
-    } manners[] = {{1, (size_t)1 << 30}, {2, 1 << 20}, {5, 1 << 16}};
+    } cases[] = {{1, (size_t)1 << 30}, {2, 1 << 20}, {5, 1 << 16}};
     struct fixture fixture;
     fixture_init(&fixture);
     for (size_t r = 0; r < STA_COUNT_OF(requests); r++) {
         fixture.asked.budget = (struct sta_budget){.workers = 3, .memory = (size_t)1 << 30};
         char *want = asked_rows(&fixture.asked, requests[r]);
         cr_assert_gt(strlen(want), 40, "%s gave %s", requests[r], want);
-        for (size_t m = 0; m < STA_COUNT_OF(manners); m++) {
-            fixture.asked.budget.workers = manners[m].workers;
-            fixture.asked.budget.memory = manners[m].memory;
+        for (size_t m = 0; m < STA_COUNT_OF(cases); m++) {
+            fixture.asked.budget.workers = cases[m].workers;
+            fixture.asked.budget.memory = cases[m].memory;
             char *got = asked_rows(&fixture.asked, requests[r]);
             check_same(requests[r], want, got);
             free(got);

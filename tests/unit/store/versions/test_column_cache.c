@@ -217,7 +217,7 @@ Test(cache, too_wide_or_of_another_kind_is_not_kept)
 }
 
 #define ROW_GROUPS 4000u
-#define ROOM 1000u /* columns, a little less */
+#define CAPACITY 1000u /* columns, a little less */
 
 /* Puts columns one after another, and asks for the first one all the time.  Return: how many there are in the
  * end, and by row group whether. */
@@ -240,11 +240,11 @@ static uint32_t put_many(struct sta_column_cache *cache, bool *there)
 
 Test(cache, what_was_not_asked_for_longest_makes_room)
 {
-    struct sta_column_cache *cache = sta_column_cache_create(ROOM * (uint64_t)ROWS, 0, NULL);
+    struct sta_column_cache *cache = sta_column_cache_create(CAPACITY * (uint64_t)ROWS, 0, NULL);
     bool there[ROW_GROUPS];
     uint32_t kept = put_many(cache, there);
-    cr_assert_leq(kept, ROOM);
-    cr_assert_gt(kept, ROOM / 2);
+    cr_assert_leq(kept, CAPACITY);
+    cr_assert_gt(kept, CAPACITY / 2);
     cr_assert(there[0] && there[ROW_GROUPS - 1]);
     cr_assert_not(there[1]);
     sta_column_cache_destroy(cache);
@@ -252,11 +252,11 @@ Test(cache, what_was_not_asked_for_longest_makes_room)
 
 Test(cache, what_is_in_use_stays)
 {
-    struct sta_column_cache *cache = sta_column_cache_create(ROOM * (uint64_t)ROWS, 3600, NULL);
+    struct sta_column_cache *cache = sta_column_cache_create(CAPACITY * (uint64_t)ROWS, 3600, NULL);
     bool there[ROW_GROUPS];
     uint32_t kept = put_many(cache, there);
-    cr_assert_leq(kept, ROOM);
-    cr_assert_gt(kept, ROOM / 2);
+    cr_assert_leq(kept, CAPACITY);
+    cr_assert_gt(kept, CAPACITY / 2);
     cr_assert(there[0] && there[1]);
     cr_assert_not(there[ROW_GROUPS - 1]);
     sta_column_cache_destroy(cache);
