@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "server/ingest_plan.h"
+#include "server/ingest_preset.h"
 
 #define WATCH_INTERVAL_NS UINT64_C(50000000)
 #define SMALL_FILE_BYTES (UINT64_C(64) << 20)  /* of a job that runs in the small slot, on disk */
@@ -240,7 +241,31 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     return status;
 }
 
-static int write_version(const struct sta_ingest *all, const struct sta_trace_entry *entry,
+/* Publishes what the writer has, and looks for the preset while its files are synced. */
+static int publish(const struct sta_ingest *ingest, struct sta_writer *writer, struct sta_trace_entry *entry,
+                   struct sta_job *job, struct sta_error *err)
+{
+    struct sta_snapshot **version = ingest->version;
+    struct sta_error ignored = STA_ERROR_INIT; /* it is looked for again */
+    sta_job_phase(job, "publishing");
+    int status = sta_writer_preview(writer, version, err);
+    if (status != STA_OK) {
+        sta_writer_abort(writer);
+        return status;
+    }
+    bool found = *version != NULL &&
+                 sta_ingest_find_preset(ingest, entry, sta_job_cancel_flag(job), version, &ignored) == STA_OK;
+    status = sta_writer_publish(writer, err);
+    if (status == STA_OK && ingest->found != NULL)
+        ingest->found->published = true;
+    if (status != STA_OK || !found) {
+        sta_snapshot_release(*version);
+        *version = NULL;
+    }
+    return status;
+}
+
+static int write_version(const struct sta_ingest *all, struct sta_trace_entry *entry,
                          struct sta_snapshot *base, struct sta_ingest_plan *plan, uint64_t began,
                          struct sta_job *job, struct sta_error *err)
 {
@@ -275,92 +300,11 @@ static int write_version(const struct sta_ingest *all, const struct sta_trace_en
             sta_writer_abort(writer);
         return status;
     }
-    sta_job_phase(job, "publishing");
     const uint64_t read = uv_hrtime();
-    status = sta_writer_publish(writer, err);
+    status = publish(ingest, writer, entry, job, err);
     if (ingest->readers != NULL)
         ingest->readers->note_alone(ingest->readers->context, planned - began, uv_hrtime() - read);
-    if (status == STA_OK && ingest->found != NULL)
-        ingest->found->published = true;
     return status;
-}
-
-/* Records of DASF have a preset of their own: nothing of theirs has to be looked at. */
-static int choose_for(const struct sta_ingest *ingest, const struct sta_trace_entry *entry,
-                      const _Atomic bool *cancel, const char **name, char **why, struct sta_error *err)
-{
-    struct sta_snapshot *snapshot;
-    if (entry->kind == STA_TRACE_DASF && sta_presets_find(ingest->presets, "dask") != NULL) {
-        *name = "dask";
-        *why = sta_strdup("records of DASF");
-        return STA_OK;
-    }
-    int status = sta_snapshot_open(ingest->store, entry->id, &snapshot, err);
-    if (status != STA_OK)
-        return status;
-    struct sta_budget budget = {.workers = ingest->workers,
-                                .memory = ingest->memory / 2,
-                                .account = ingest->account,
-                                .cancel = cancel};
-    status = sta_preset_choose(ingest->presets, snapshot, &budget, name, why, err);
-    if (ingest->version != NULL)
-        *ingest->version = snapshot;
-    else
-        sta_snapshot_release(snapshot);
-    return status;
-}
-
-static int choose_preset(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
-                         const _Atomic bool *cancel, struct sta_error *err)
-{
-    const char *name;
-    char *why;
-    int status = choose_for(ingest, entry, cancel, &name, &why, err);
-    if (status != STA_OK)
-        return status;
-    free(entry->preset);
-    free(entry->preset_why);
-    entry->preset = sta_strdup(name);
-    entry->preset_why = why;
-    return STA_OK;
-}
-
-struct outcome {
-    const struct sta_trace_entry *entry;
-    bool ingested; /* what failed before has succeeded */
-};
-
-static void put_outcome(void *context, struct sta_trace_entry *entry)
-{
-    const struct outcome *outcome = context;
-    free(entry->preset);
-    free(entry->preset_why);
-    entry->preset = outcome->entry->preset ? sta_strdup(outcome->entry->preset) : NULL;
-    entry->preset_why = outcome->entry->preset_why ? sta_strdup(outcome->entry->preset_why) : NULL;
-    if (outcome->ingested) {
-        free(entry->failure);
-        entry->failure = NULL;
-    }
-}
-
-static int note_outcome(const struct sta_ingest *ingest, const struct sta_trace_entry *entry, bool ingested,
-                        struct sta_error *err)
-{
-    struct outcome outcome = {entry, ingested};
-    return sta_store_update(ingest->store, entry->id, put_outcome, &outcome, err);
-}
-
-int sta_ingest_choose_preset(const struct sta_ingest *ingest, const char *trace, struct sta_error *err)
-{
-    struct sta_trace_entry entry;
-    int status = sta_store_find(ingest->store, trace, &entry, err);
-    if (status != STA_OK)
-        return status;
-    status = choose_preset(ingest, &entry, NULL, err);
-    if (status == STA_OK)
-        status = note_outcome(ingest, &entry, false, err);
-    sta_trace_entry_fini(&entry);
-    return status == STA_ENOTFOUND ? STA_OK : status;
 }
 
 static int nothing_here(const struct sta_listing *listing, const char *path, struct sta_error *err)
@@ -416,8 +360,9 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     if (status != STA_OK || (ingest->growth != NULL && !differs))
         return status;
     sta_job_phase(job, "looking for a preset");
-    status = choose_preset(ingest, entry, sta_job_cancel_flag(job), err);
-    return status == STA_OK ? note_outcome(ingest, entry, true, err) : status;
+    if (*ingest->version == NULL)
+        status = sta_ingest_find_preset(ingest, entry, sta_job_cancel_flag(job), ingest->version, err);
+    return status == STA_OK ? sta_ingest_note_outcome(ingest, entry, true, err) : status;
 }
 
 /* Stores of before sources were noted do not know whose definitions, or counter records, are whose. */

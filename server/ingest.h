@@ -59,8 +59,8 @@ struct sta_ingest {
                                   is no failure that there is nothing yet; NULL: all is read */
     const struct sta_fellow_readers *readers; /* of traces of events that are not followed; NULL: none */
     struct sta_ingest_found *found;           /* filled in; NULL: not wanted */
-    struct sta_snapshot **version;            /* set to the version that was opened to choose the preset, for
-                                                 the caller to release; NULL: not wanted */
+    struct sta_snapshot **version; /* NULL before; set to the version whose preset was chosen, for the caller
+                                      to release */
 };
 
 /** Brings a trace up to date with its files: reads all of it the first time, later only what is new or

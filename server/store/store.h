@@ -144,6 +144,12 @@ STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uin
 /** Keeps counter records: chunks, common/counters.h. */
 STA_MUSTCHECK int sta_writer_add_counters(struct sta_writer *writer, unsigned worker, const char *chunk,
                                           size_t size, struct sta_error *err);
+/** Writes all of the version but its manifest, and opens it while a thread syncs its files: to look at it
+ * before it is published, when it becomes what sta_snapshot_open gives.  Nothing is added, nor the tables
+ * asked for, from here on.  @version: for the caller to release; NULL: it cannot be opened now, such as for
+ * want of memory.  Return: else the writer is to be aborted. */
+STA_MUSTCHECK int sta_writer_preview(struct sta_writer *writer, struct sta_snapshot **version,
+                                     struct sta_error *err);
 /** Seals what waits (in parallel) and publishes the version: durable when it returns.  Ends the writer, also
  * on failure. */
 STA_MUSTCHECK int sta_writer_publish(struct sta_writer *writer, struct sta_error *err);

@@ -128,9 +128,14 @@ struct sta_snapshot {
     _Atomic(uint32_t *) parents;                   /* by process; given by who found them */
 };
 
-/** From the files of a folder; the caller holds the trace.  @account: what it holds is charged to it. */
-STA_MUSTCHECK int sta_snapshot_load(const char *folder, struct sta_account *account,
-                                    struct sta_snapshot **snapshot, struct sta_error *err);
+/** A version whose files are all written, be it published or not.  @manifest: taken over, also on failure.
+ * The first reference is the caller's. */
+STA_MUSTCHECK int sta_snapshot_open_files(struct sta_store *store, const char *trace, const char *folder,
+                                          struct sta_manifest manifest, struct sta_snapshot **snapshot,
+                                          struct sta_error *err);
+/** Makes the published version, which nobody else has yet, the one that is open.  Context: the trace is held.
+ */
+void sta_snapshot_share(struct sta_snapshot *snapshot, struct sta_known_trace *known, const char *folder);
 void sta_snapshot_destroy(struct sta_snapshot *snapshot);
 /** Maps the files of counter records; one that is missing counts as damage.  counters.c */
 STA_MUSTCHECK int sta_counters_open(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err);

@@ -3,7 +3,7 @@
  * DESIGN: every new file is synced, then the folder that names them; only then the manifest is renamed into
  * place (and the folder synced again).  A crash before the rename leaves the old version and files that no
  * manifest names, one after it the new version and files that no manifest names any more: both are removed by
- * the next start. */
+ * the next start.  Syncing waits for the disk, so the version to be can be opened and looked at meanwhile. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -126,9 +126,6 @@ static int write_manifest(struct sta_writer *writer, bool *published, struct sta
 {
     struct sta_buffer content = {0};
     char *path = sta_manifest_file(writer->folder);
-    if (!writer->same_rows)
-        writer->manifest.published_us = now_us();
-    writer->manifest.next_source = writer->next_source;
     sta_manifest_put(&content, &writer->manifest);
     int status = sta_envelope_replace(path, STA_ENVELOPE_MANIFEST, &content, err);
     *published = status == STA_OK || may_be_in_place(writer);
@@ -153,8 +150,6 @@ static int replace_version(struct sta_writer *writer, bool *published, struct st
     struct sta_store *store = writer->store;
     pthread_mutex_lock(&writer->known->files);
     int status = check_listed(writer, err);
-    if (status == STA_OK)
-        status = next_version(writer->last_version, &writer->manifest.version, err);
     if (status == STA_OK && writer->same_rows)
         sta_kept_carry(writer->folder, writer->last_version, writer->manifest.version);
     if (status == STA_OK)
@@ -168,18 +163,64 @@ static int replace_version(struct sta_writer *writer, bool *published, struct st
         status = sta_folder_sync(writer->folder, err);
     if (status == STA_OK)
         sta_folder_clean(writer->folder, &writer->manifest, true);
+    if (*published && writer->preview != NULL)
+        sta_snapshot_share(writer->preview, writer->known, writer->folder);
     pthread_mutex_unlock(&writer->known->files);
     return status;
 }
 
-int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
+/* Writes all but the manifest, once. */
+static int complete(struct sta_writer *writer, struct sta_error *err)
 {
-    bool published = false;
+    if (writer->complete)
+        return STA_OK;
     int status = sta_writer_seal_all(writer, err);
     if (status == STA_OK && !writer->same_rows)
         status = write_tables(writer, err);
     if (status == STA_OK && !writer->same_rows)
         status = write_sources(writer, err);
+    if (status == STA_OK)
+        status = next_version(writer->last_version, &writer->manifest.version, err);
+    if (!writer->same_rows)
+        writer->manifest.published_us = now_us();
+    writer->manifest.next_source = writer->next_source;
+    writer->complete = status == STA_OK;
+    return status;
+}
+
+static int copy_manifest(const struct sta_manifest *from, struct sta_manifest *to, struct sta_error *err)
+{
+    struct sta_buffer content = {0};
+    sta_manifest_put(&content, from);
+    const int status = content.failed ? sta_fail(err, STA_ENOMEM, "no memory for the manifest")
+                                      : sta_manifest_get(content.data, content.size, to, err);
+    sta_buffer_fini(&content);
+    return status;
+}
+
+int sta_writer_preview(struct sta_writer *writer, struct sta_snapshot **version, struct sta_error *err)
+{
+    struct sta_manifest manifest;
+    struct sta_error ignored = STA_ERROR_INIT;
+    *version = NULL;
+    int status = complete(writer, err);
+    if (status == STA_OK)
+        status = sta_writer_begin_syncing(writer, err);
+    if (status != STA_OK)
+        return sta_error_wrap(err, "cannot publish trace %s", writer->id);
+    sta_tables_destroy(writer->tables); /* the version has its own */
+    writer->tables = NULL;
+    if (copy_manifest(&writer->manifest, &manifest, &ignored) == STA_OK &&
+        sta_snapshot_open_files(writer->store, writer->id, writer->folder, manifest, &writer->preview,
+                                &ignored) == STA_OK)
+        *version = sta_snapshot_retain(writer->preview);
+    return STA_OK;
+}
+
+int sta_writer_publish(struct sta_writer *writer, struct sta_error *err)
+{
+    bool published = false;
+    int status = complete(writer, err);
     if (status == STA_OK)
         status = sta_writer_sync_files(writer, err);
     if (status == STA_OK)

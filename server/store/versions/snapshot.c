@@ -169,23 +169,22 @@ static int place_row_groups(struct sta_snapshot *snapshot, struct sta_error *err
     return STA_OK;
 }
 
-int sta_snapshot_load(const char *folder, struct sta_account *account, struct sta_snapshot **snapshot,
-                      struct sta_error *err)
+/* @manifest: taken over, also on failure */
+static int load(const char *folder, struct sta_manifest manifest, struct sta_account *account,
+                struct sta_snapshot **snapshot, struct sta_error *err)
 {
     struct sta_snapshot *made = sta_alloc(sizeof *made);
     sta_account_init_part(&made->account, account);
     pthread_mutex_init(&made->chunk_order_lock, NULL);
-    int status = sta_manifest_read(folder, &made->manifest, err);
-    if (status == STA_OK)
-        status = load_tables(made, folder, err);
+    made->manifest = manifest;
+    int status = load_tables(made, folder, err);
     if (status == STA_OK)
         status = load_sources(made, folder, err);
     if (status == STA_OK)
         status = load_segments(made, folder, err);
     if (status == STA_OK)
         status = sta_counters_open(made, folder, err);
-    /* What the manifest names and is gone is damage too; no manifest is no version. */
-    if (status == STA_ENOTFOUND && made->manifest.version != 0)
+    if (status == STA_ENOTFOUND) /* what the manifest names and is gone is damage too */
         err->status = status = STA_ECORRUPT;
     if (status == STA_OK)
         status = place_row_groups(made, err);
@@ -196,7 +195,6 @@ int sta_snapshot_load(const char *folder, struct sta_account *account, struct st
     made->info.version = made->manifest.version;
     made->info.published_us = made->manifest.published_us;
     made->info.segments = made->segment_count;
-    made->info.store_bytes = sta_tree_size(folder);
     *snapshot = made;
     return STA_OK;
 }
@@ -233,33 +231,47 @@ static struct sta_snapshot *find_open(struct sta_store *store, const char *id)
     return open;
 }
 
-static void share(struct sta_store *store, struct sta_known_trace *known, struct sta_snapshot *snapshot)
+int sta_snapshot_open_files(struct sta_store *store, const char *trace, const char *folder,
+                            struct sta_manifest manifest, struct sta_snapshot **snapshot,
+                            struct sta_error *err)
 {
-    snapshot->references = 1;
-    memcpy(snapshot->id, known->entry.id, STA_TRACE_ID_SIZE);
-    pthread_mutex_lock(&store->lock);
-    snapshot->info.kind = known->entry.kind;
-    known->current = snapshot;
-    pthread_mutex_unlock(&store->lock);
-}
-
-/* Loads it, and what is found out about it as a whole. */
-static int open_version(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
-                        struct sta_error *err)
-{
-    char *folder = sta_trace_folder(store, trace);
-    int status = sta_snapshot_load(folder, store->account, snapshot, err);
-    free(folder);
+    int status = load(folder, manifest, store->account, snapshot, err);
     if (status != STA_OK)
         return status;
     struct sta_snapshot *made = *snapshot;
     made->store = store;
+    made->references = 1;
+    snprintf(made->id, sizeof made->id, "%s", trace);
     status = sta_entities_create(made, &made->account, &made->entities, err);
     if (status != STA_OK) {
         sta_snapshot_destroy(made);
         *snapshot = NULL;
     }
     return status;
+}
+
+/* Context: the trace is held. */
+static int open_published(struct sta_store *store, const char *trace, struct sta_known_trace *known,
+                          struct sta_snapshot **snapshot, struct sta_error *err)
+{
+    struct sta_manifest manifest;
+    char *folder = sta_trace_folder(store, trace);
+    int status = sta_manifest_read(folder, &manifest, err);
+    if (status == STA_OK)
+        status = sta_snapshot_open_files(store, trace, folder, manifest, snapshot, err);
+    if (status == STA_OK)
+        sta_snapshot_share(*snapshot, known, folder);
+    free(folder);
+    return status;
+}
+
+void sta_snapshot_share(struct sta_snapshot *snapshot, struct sta_known_trace *known, const char *folder)
+{
+    snapshot->info.store_bytes = sta_tree_size(folder);
+    pthread_mutex_lock(&snapshot->store->lock);
+    snapshot->info.kind = known->entry.kind;
+    known->current = snapshot;
+    pthread_mutex_unlock(&snapshot->store->lock);
 }
 
 int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_snapshot **snapshot,
@@ -273,11 +285,8 @@ int sta_snapshot_open(struct sta_store *store, const char *trace, struct sta_sna
         return sta_error_wrap(err, "cannot open trace %s", trace);
     int status = STA_OK;
     *snapshot = find_open(store, trace); /* another thread may have opened it meanwhile */
-    if (*snapshot == NULL) {
-        status = open_version(store, trace, snapshot, err);
-        if (status == STA_OK)
-            share(store, known, *snapshot);
-    }
+    if (*snapshot == NULL)
+        status = open_published(store, trace, known, snapshot, err);
     sta_store_let_go(store, known);
     return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot open trace %s", trace);
 }

@@ -75,8 +75,7 @@ static int end(struct sta_syncing *syncing, struct sta_error *err)
     return status;
 }
 
-/* Starts a thread for the open files, unless the one before is at work. */
-static int begin(struct sta_writer *writer, struct sta_error *err)
+int sta_writer_begin_syncing(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_syncing *ended = NULL;
     pthread_mutex_lock(&writer->lock);
@@ -102,7 +101,7 @@ int sta_writer_note_file(struct sta_writer *writer, char *path, int fd, struct s
     pthread_mutex_unlock(&writer->lock);
     if (open >= OPEN_FILES)
         return sta_writer_sync_files(writer, err);
-    return open >= FILES_AT_ONCE ? begin(writer, err) : STA_OK;
+    return open >= FILES_AT_ONCE ? sta_writer_begin_syncing(writer, err) : STA_OK;
 }
 
 int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err)

@@ -458,6 +458,7 @@ void sta_writer_end_rows(struct sta_writer *writer)
 void sta_writer_end(struct sta_writer *writer)
 {
     sta_writer_end_syncing(writer);
+    sta_snapshot_release(writer->preview);
     sta_writer_end_rows(writer);
     free(writer->workers);
     for (size_t i = 0; i < writer->made_count; i++) {

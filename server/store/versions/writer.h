@@ -65,12 +65,14 @@ struct sta_writer {
     size_t segment_capacity, counters_capacity;
     struct sta_made_file *made; /* files that are new */
     size_t made_count, made_capacity;
-    size_t open_count;           /* how many of them are open, */
-    size_t open_from;            /* which is none of those before this one */
-    struct sta_syncing *syncing; /* files that a thread syncs; NULL: none */
-    char *journal;               /* path; NULL: none */
-    int journal_fd;              /* -1: it is not written */
-    size_t journal_size;         /* of what a crash left of it that makes sense */
+    size_t open_count;            /* how many of them are open, */
+    size_t open_from;             /* which is none of those before this one */
+    struct sta_syncing *syncing;  /* files that a thread syncs; NULL: none */
+    bool complete;                /* all files but the manifest are written */
+    struct sta_snapshot *preview; /* the version to be; NULL: nobody has asked for it */
+    char *journal;                /* path; NULL: none */
+    int journal_fd;               /* -1: it is not written */
+    size_t journal_size;          /* of what a crash left of it that makes sense */
     struct sta_tables_marks *journal_marks;
 };
 
@@ -108,6 +110,8 @@ STA_MUSTCHECK int sta_writer_note_file(struct sta_writer *writer, char *path, in
 STA_MUSTCHECK int sta_writer_create_file(struct sta_writer *writer, enum sta_file_kind kind,
                                          enum sta_envelope_kind envelope, const struct sta_buffer *content,
                                          uint32_t *number, struct sta_error *err);
+/** Starts a thread that syncs the files that are open, unless the one before is at work. */
+STA_MUSTCHECK int sta_writer_begin_syncing(struct sta_writer *writer, struct sta_error *err);
 /** Syncs the files that are open, several at once, and waits for those under way. */
 STA_MUSTCHECK int sta_writer_sync_files(struct sta_writer *writer, struct sta_error *err);
 /** Waits for the thread that syncs files, if there is one. */

@@ -129,7 +129,35 @@ static void publish_old(struct scratch_store *scratch, const struct sample *samp
     cr_assert_eq(sta_writer_publish(writer, &err), STA_OK, "%s", err.text);
 }
 
-static int publish_new(const struct scratch_store *scratch, const struct sample *sample,
+/* The version to be holds all, while who opens the trace gets the old one. */
+static int look_ahead(const struct scratch_store *scratch, const struct sample *sample,
+                      struct sta_writer *writer, struct sta_error *err)
+{
+    struct sta_error ignored = STA_ERROR_INIT;
+    struct sta_snapshot *version, *open;
+    int status = sta_writer_preview(writer, &version, err);
+    if (status != STA_OK) {
+        sta_writer_abort(writer);
+        return status;
+    }
+    if (version != NULL)
+        sample_check(sample, version, NULL);
+    if (sta_snapshot_open(scratch->store, scratch->trace, &open, &ignored) == STA_OK) {
+        cr_assert_eq(sta_snapshot_source_count(open), 1);
+        sta_snapshot_release(open);
+    }
+    status = sta_writer_publish(writer, err);
+    if (status == STA_OK && version != NULL) {
+        cr_assert_eq(sta_snapshot_open(scratch->store, scratch->trace, &open, &ignored), STA_OK);
+        cr_assert_eq(open, version, "it is not opened again");
+        cr_assert_gt(sta_snapshot_info(open)->store_bytes, 0);
+        sta_snapshot_release(open);
+    }
+    sta_snapshot_release(version);
+    return status;
+}
+
+static int publish_new(const struct scratch_store *scratch, const struct sample *sample, bool ahead,
                        struct sta_error *err)
 {
     struct sta_snapshot *base;
@@ -143,7 +171,7 @@ static int publish_new(const struct scratch_store *scratch, const struct sample 
     if (status != STA_OK)
         return status;
     sample_write(sample, writer, 1, second);
-    return sta_writer_publish(writer, err);
+    return ahead ? look_ahead(scratch, sample, writer, err) : sta_writer_publish(writer, err);
 }
 
 /* ---- the order of syncs */
@@ -172,7 +200,7 @@ static void check_synced(size_t created, size_t before)
     cr_assert(record[synced].by_writer, "%s is synced by the descriptor that wrote it", path);
 }
 
-Test(publish, nothing_is_named_before_it_is_on_the_disk)
+static void check_order(bool ahead)
 {
     struct scratch_store scratch;
     struct sample sample;
@@ -181,7 +209,7 @@ Test(publish, nothing_is_named_before_it_is_on_the_disk)
     sample_init(&sample, &shape);
     publish_old(&scratch, &sample);
     watch(-1, 0, false);
-    cr_assert_eq(publish_new(&scratch, &sample, &err), STA_OK, "%s", err.text);
+    cr_assert_eq(publish_new(&scratch, &sample, ahead, &err), STA_OK, "%s", err.text);
     stop_watching();
     size_t renamed = find_call(0, RENAME, "/manifest"), last_created = 0, created = 0;
     cr_assert_lt(renamed, recorded);
@@ -201,6 +229,16 @@ Test(publish, nothing_is_named_before_it_is_on_the_disk)
     sample_fini(&sample);
 }
 
+Test(publish, nothing_is_named_before_it_is_on_the_disk)
+{
+    check_order(false);
+}
+
+Test(publish, nor_where_the_version_is_looked_at_before)
+{
+    check_order(true);
+}
+
 /* ---- a failure at each call */
 
 static unsigned old_versions, new_versions;
@@ -216,14 +254,14 @@ static bool check_version(struct scratch_store *scratch, const struct sample *sa
 }
 
 /* Return: whether so many calls were made that one failed. */
-static bool fail_at(long calls, int errno_value, bool lasting, const struct sample *sample)
+static bool fail_at(long calls, int errno_value, bool lasting, bool ahead, const struct sample *sample)
 {
     struct scratch_store scratch;
     struct sta_error err = STA_ERROR_INIT;
     scratch_open(&scratch);
     publish_old(&scratch, sample);
     watch(calls, errno_value, lasting);
-    int status = publish_new(&scratch, sample, &err);
+    int status = publish_new(&scratch, sample, ahead, &err);
     bool one_failed = stop_watching();
     bool is_new = check_version(&scratch, sample);
     cr_assert(is_new || status != STA_OK, "it says that it has not been published");
@@ -233,7 +271,7 @@ static bool fail_at(long calls, int errno_value, bool lasting, const struct samp
     cr_assert_eq(check_version(&scratch, sample), is_new, "also after a restart");
     cr_assert_eq(scratch_reopen(&scratch), 0, "the first start removed what was left");
     if (!is_new)
-        cr_assert_eq(publish_new(&scratch, sample, &err), STA_OK, "%s", err.text);
+        cr_assert_eq(publish_new(&scratch, sample, ahead, &err), STA_OK, "%s", err.text);
     cr_assert(check_version(&scratch, sample), "and it can be published when the disk is well again");
     old_versions += !is_new;
     new_versions += is_new && status != STA_OK;
@@ -241,18 +279,28 @@ static bool fail_at(long calls, int errno_value, bool lasting, const struct samp
     return one_failed;
 }
 
-Test(publish, a_failure_at_any_call_leaves_the_old_or_the_new_version, .timeout = 800)
+static void fail_everywhere(bool ahead)
 {
     static const int errnos[] = {EIO, ENOSPC, EMFILE};
     struct sample sample;
     sample_init(&sample, &shape);
     for (size_t e = 0; e < STA_COUNT_OF(errnos); e++)
         for (int lasting = 0; lasting < 2; lasting++)
-            for (long calls = 0; fail_at(calls, errnos[e], lasting, &sample);)
+            for (long calls = 0; fail_at(calls, errnos[e], lasting, ahead, &sample);)
                 calls++;
     for (unsigned call = 0; call < CALL_KINDS; call++)
         cr_assert_gt(failed[call], 0, "a call of kind %u failed", call);
     cr_assert_gt(old_versions, 30);
     cr_assert_gt(new_versions, 3, "published, but its folder could not be synced");
     sample_fini(&sample);
+}
+
+Test(publish, a_failure_at_any_call_leaves_the_old_or_the_new_version, .timeout = 800)
+{
+    fail_everywhere(false);
+}
+
+Test(publish, also_where_the_version_is_looked_at_before, .timeout = 800)
+{
+    fail_everywhere(true);
 }
