@@ -385,7 +385,9 @@ struct sta_arena_block {
     _Alignas(max_align_t) char bytes[];
 };
 
-#define ARENA_BLOCK 65536
+/* Blocks grow with what the arena holds: thousands of arenas have some hundred bytes, an expression each. */
+#define LEAST_BLOCK ((size_t)512)
+#define MOST_BLOCK ((size_t)65536)
 
 /* Not zeroed, unless that is what it takes to have it. */
 static struct sta_arena_block *allocate_block(size_t size)
@@ -398,7 +400,7 @@ void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align)
 {
     size_t at = (arena->used + align - 1) & ~(align - 1);
     if (arena->head == NULL || at + size > arena->total) {
-        size_t total = STA_MAX(size, (size_t)ARENA_BLOCK);
+        size_t total = STA_MAX(size, STA_MIN(STA_MAX(arena->bytes, LEAST_BLOCK), MOST_BLOCK));
         struct sta_arena_block *block = allocate_block(sizeof *block + total);
         block->next = arena->head;
         block->size = sizeof *block + total;

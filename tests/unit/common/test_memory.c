@@ -121,6 +121,16 @@ Test(memory, when_the_system_refuses_small_needs_live_on_the_reserve_and_account
     sta_account_fini(&account);
 }
 
+Test(memory, an_arena_takes_about_what_it_is_asked_for)
+{
+    struct sta_arena arena = {0};
+    for (size_t asked = 100; asked <= 200000; asked += 100) {
+        sta_arena_alloc(&arena, 100, 1);
+        cr_assert_leq(arena.bytes, 3 * asked + 1024, "%zu bytes are held for %zu", arena.bytes, asked);
+    }
+    sta_arena_fini(&arena);
+}
+
 Test(memory, an_arena_takes_over_what_another_holds)
 {
     struct sta_arena arena = {0}, other = {0}, empty = {0};
