@@ -50,7 +50,8 @@ struct sta_aggregation_spec {
 struct sta_aggregation_input {
     uint32_t count;           /* of rows to take */
     const uint32_t *selected; /* their numbers in the vectors; NULL: 0 .. count - 1 .. */
-    const uint8_t *marks;     /* .. unless these, by row, say which of them to take: 1, others 0 */
+    const uint8_t *marks;     /* .. unless these, of rows 0 .. marked_rows - 1, are 1 for them, else 0 */
+    uint32_t marked_rows;
     const struct sta_vector *keys, *arguments;
     /* The order of rows, ascending: source, then at, then place.  For first, last, argmax and lists; NULL
      * when no primitive needs it. */

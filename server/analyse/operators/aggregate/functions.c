@@ -129,12 +129,12 @@ static void sum_marked(const struct sta_agg_call *call, const struct sta_agg_inp
         sum_add(state, (__int128)vector->integers[0] * input->minibatch.count);
         return;
     }
-    if (sta_key_kernels_here()->sum_marked(vector->integers, vector->missing, batch->marks, batch->count,
-                                           MOST_SUM / STA_VECTOR_ROWS, &sum)) {
+    if (sta_key_kernels_here()->sum_marked(vector->integers, vector->missing, batch->marks,
+                                           batch->marked_rows, MOST_SUM / STA_VECTOR_ROWS, &sum)) {
         sum_add(state, (int64_t)sum);
         return;
     }
-    for (uint32_t row = 0; row < batch->count; row++)
+    for (uint32_t row = 0; row < batch->marked_rows; row++)
         if (batch->marks[row] && !sta_vector_is_missing(vector, row))
             sum_add(state, vector->integers[row]);
 }

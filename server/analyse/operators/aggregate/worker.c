@@ -172,14 +172,6 @@ static const uint64_t *prepare_values(const struct sta_argument *argument, const
     return argument->space->values;
 }
 
-static uint32_t count_marks(const uint8_t *marks, uint32_t count)
-{
-    uint32_t marked = 0;
-    for (uint32_t i = 0; i < count; i++)
-        marked += marks[i];
-    return marked;
-}
-
 static void prepare(struct sta_group_worker *worker, const struct sta_agg_call *call,
                     struct sta_argument *argument, const struct sta_agg_input *whole)
 {
@@ -317,12 +309,12 @@ static int take_marked(struct sta_group_worker *worker, const struct sta_aggrega
                        struct sta_error *err)
 {
     const struct sta_shape *shape = worker->shape;
-    struct sta_agg_input rows = {.table = &worker->table, .batch = batch};
+    const struct sta_agg_input rows = {
+        .minibatch = {.count = batch->count}, .table = &worker->table, .batch = batch};
     int rc = make_one_group(worker, 1, err);
-    rows.minibatch.count = count_marks(batch->marks, batch->count);
     for (size_t f = 0; rc == 0 && f < shape->call_count; f++)
         shape->calls[f].function->update(&shape->calls[f], &rows);
-    worker->rows += rc == 0 ? rows.minibatch.count : 0;
+    worker->rows += rc == 0 ? batch->count : 0;
     return rc;
 }
 

@@ -112,9 +112,10 @@ static int group_part(void *self, unsigned worker, struct sta_pipeline_state *st
     struct pass *pass = self;
     struct local *local = &pass->locals[worker];
     const struct sta_plan_stage *stage = pass->stage;
-    struct sta_aggregation_input rows = {.count = state->marks != NULL ? state->rows : state->count,
+    struct sta_aggregation_input rows = {.count = state->count,
                                          .selected = state->selected,
                                          .marks = state->marks,
+                                         .marked_rows = state->rows,
                                          .keys = local->keys,
                                          .arguments = local->arguments,
                                          .source = state->trace};

@@ -220,9 +220,10 @@ static void deal(struct dealing *dealing, const struct model_row *const *rows, u
     }
     for (size_t k = 0; k < dealing->model->key_count; k++)
         keys[k] = batch->vectors[dealing->model->keys[k]];
-    struct sta_aggregation_input given = {.count = marked ? 2 * count : count,
+    struct sta_aggregation_input given = {.count = count,
                                           .selected = gaps && !marked ? batch->selected : NULL,
                                           .marks = marked ? batch->marks : NULL,
+                                          .marked_rows = 2 * count,
                                           .keys = keys,
                                           .arguments = batch->vectors,
                                           .source = rows[0]->source,
