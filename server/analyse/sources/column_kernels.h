@@ -15,6 +15,9 @@ struct sta_column_kernels {
      * Return: whether any is. */
     bool (*pick)(const int64_t *first, const int64_t *second, const uint8_t *keep, uint32_t rows,
                  int64_t *out, uint8_t *missing);
+    /** Marks the rows whose value is not positive or not to be kept, clears the marks of others.  Return:
+     * whether there is such a row. */
+    bool (*mark_unkept)(const int64_t *values, const uint8_t *keep, uint32_t rows, uint8_t *marks);
     /** Marks rows that have a certain value, clears the marks of others.  Return: whether there is such a
      * row. */
     bool (*mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *marks);

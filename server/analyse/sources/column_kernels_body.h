@@ -17,6 +17,18 @@ TARGET static bool KERNEL(pick)(const int64_t *first, const int64_t *second, con
     return any != 0;
 }
 
+TARGET static bool KERNEL(mark_unkept)(const int64_t *values, const uint8_t *keep, uint32_t rows,
+                                       uint8_t *restrict marks)
+{
+    uint8_t any = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        marks[row] = keep[row] ^ 1;
+        marks[row] |= values[row] <= 0;
+        any |= marks[row];
+    }
+    return any != 0;
+}
+
 TARGET static bool KERNEL(mark)(const int64_t *values, uint32_t rows, int64_t value, uint8_t *restrict marks)
 {
     uint8_t any = 0;
@@ -96,6 +108,7 @@ TARGET static uint32_t KERNEL(list)(const uint8_t *marks, uint32_t rows, const u
 
 static const struct sta_column_kernels KERNEL(kernels) = {
     .pick = KERNEL(pick),
+    .mark_unkept = KERNEL(mark_unkept),
     .mark = KERNEL(mark),
     .divide = KERNEL(divide),
     .count = KERNEL(count),

@@ -302,11 +302,12 @@ int sta_column_reader_positive(struct sta_column_reader *reader, uint32_t column
         status = drop_where_first(reader, rule->first, err);
     if (status != STA_OK)
         return status;
-    int64_t *out = sta_logical_values(slot);
-    uint32_t rows = reader->rows;
-    uint8_t *missing = sta_logical_missing(slot, rows);
-    bool any = sta_column_kernels()->pick(first, second, reader->keep, rows, out, missing);
-    slot->vector.integers = out;
+    uint8_t *missing = sta_logical_missing(slot, 0);
+    slot->vector.integers = first == NULL && reader->columns->unzeroed ? second : sta_logical_values(slot);
+    const bool any =
+        slot->vector.integers == second
+            ? sta_column_kernels()->mark_unkept(second, reader->keep, reader->rows, missing)
+            : sta_column_kernels()->pick(first, second, reader->keep, reader->rows, slot->values, missing);
     slot->vector.missing = any ? missing : NULL;
     return STA_OK;
 }

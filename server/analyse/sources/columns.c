@@ -198,6 +198,7 @@ int sta_columns_create(struct sta_snapshot *snapshot, const struct sta_columns_o
     fresh->ticks_per_us = options->nanoseconds ? 1000 : traced;
     fresh->scale = fresh->ticks_per_us / traced;
     fresh->presets = options->presets;
+    fresh->unzeroed = options->unzeroed;
     fresh->key_count = sta_dictionary_count(sta_tables_keys(fresh->tables));
     fresh->trace = sta_dictionary_create();
     pthread_mutex_init(&fresh->lock, NULL);

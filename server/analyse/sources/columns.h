@@ -60,6 +60,7 @@ struct sta_columns_options {
     const struct sta_preset *preset; /* cat is refined by its rules; NULL: cat as traced; borrowed likewise */
     const char *trace;               /* value of the column `trace`; NULL: missing */
     bool nanoseconds; /* of times, also where the trace itself has none: another in the same query does */
+    bool unzeroed;    /* sizes and their like may have any value where they are missing, else they have 0 */
 };
 
 /**

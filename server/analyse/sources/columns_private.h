@@ -85,6 +85,7 @@ struct sta_columns {
     uint8_t *has_classes;   /* of a category: whether its functions have classes .. */
     uint8_t *lacks_classes; /* .. and whether they do not */
     struct sta_positive_source positives[STA_POSITIVES];
+    bool unzeroed; /* as in the options */
     int64_t ticks_per_us,
         scale; /* of the integers behind times; how many of these is a tick of the snapshot */
     struct sta_dictionary *trace;                /* holds the label as code 0, or nothing */

@@ -109,8 +109,11 @@ static int bind_trace(struct sta_events *events, const struct sta_query_trace *a
     struct sta_events_trace *trace = &events->traces[events->trace_count++];
     trace->label = sta_strdup(asked->label != NULL ? asked->label : "");
     trace->snapshot = sta_snapshot_retain(asked->snapshot);
-    struct sta_columns_options options = {
-        .presets = events->presets, .preset = preset, .trace = asked->label, .nanoseconds = nanoseconds};
+    struct sta_columns_options options = {.presets = events->presets,
+                                          .preset = preset,
+                                          .trace = asked->label,
+                                          .nanoseconds = nanoseconds,
+                                          .unzeroed = true};
     int rc = sta_columns_create(trace->snapshot, &options, &trace->columns, err);
     if (rc == 0 && preset != NULL && filters)
         rc = sta_classes_create(trace->columns, preset, true, &trace->classes, err);
