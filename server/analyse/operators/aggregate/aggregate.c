@@ -83,15 +83,27 @@ static void close_texts(struct sta_shape *shape)
             sta_texts_close(shape->argument_texts[a]);
 }
 
+#define FEW_ENTRIES 2048 /* which one thread unites in less time than another takes to begin */
+
+static bool has_few_entries(const struct sta_group_worker *worker)
+{
+    size_t count = worker->table.count;
+    for (size_t l = 0; l < worker->shape->list_count; l++)
+        count += worker->table.logs[l].count;
+    return worker->sealed_count == 0 && count <= FEW_ENTRIES;
+}
+
 static bool count_up(struct sta_aggregation *grouping)
 {
-    bool spilled = false;
+    bool spilled = false, few = true;
     for (unsigned w = 0; w < grouping->worker_count; w++) {
         const struct sta_group_worker *worker = grouping->workers[w];
         grouping->figures.rows += worker->rows;
         grouping->figures.memory += worker->memory;
         spilled = spilled || worker->run_count > 0;
+        few = few && has_few_entries(worker);
     }
+    grouping->budget.workers = few ? 1 : grouping->budget.workers;
     return spilled;
 }
 
