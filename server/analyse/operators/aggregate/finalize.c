@@ -18,6 +18,7 @@ struct quantile {
     uint64_t words[2]; /* it, and the next if there is one */
     /* while the first is selected */
     unsigned open;          /* its bits that are not found yet; 0 in words[0] */
+    bool has_next;          /* the next is known with the last bits */
     uint64_t below, behind; /* values below those that have the found bits, and up to them */
 };
 
@@ -51,7 +52,7 @@ static void finalize_quantile(const struct sta_agg_call *call, const struct quan
 /* ---- selecting: bits of the word of a rank are found from the top, by counting the words that have those
  * found so far.  In memory alone; words may lie in any order. */
 
-#define DIGIT 11u
+#define DIGIT 13u /* most bits that are found at a time */
 
 /* All words of a list for the present group. */
 struct words {
@@ -83,27 +84,33 @@ static uint64_t first_word(const struct words *all)
     return 0;
 }
 
-static void take_digit(struct quantile *quantile, const uint64_t *counts, unsigned shift)
+static void take_digit(struct quantile *quantile, const uint64_t *counts, uint64_t digits, unsigned shift)
 {
+    const uint64_t found = quantile->words[0];
     uint64_t digit = 0;
     while (quantile->below + counts[digit] <= quantile->rank)
         quantile->below += counts[digit++];
     quantile->behind = quantile->below + counts[digit];
-    quantile->words[0] |= digit << shift;
+    quantile->words[0] = found | digit << shift;
     quantile->open = shift;
+    for (digit++; digit < digits && counts[digit] == 0;)
+        digit++;
+    quantile->words[1] = found | digit << shift;
+    quantile->has_next = digit < digits;
 }
 
-/* The next bits of a quantile, and of all others of which the same bits are found. */
-static void select_digit(const struct words *all, struct quantile of, struct quantile *quantiles,
-                         size_t quantile_count)
+/* The next @bits of a quantile, and of all others of which the same bits are found. */
+static void select_digit(const struct words *all, struct quantile of, unsigned bits,
+                         struct quantile *quantiles, size_t quantile_count)
 {
-    uint64_t counts[1u << DIGIT] = {0};
-    const unsigned shift = of.open > DIGIT ? of.open - DIGIT : 0;
+    uint64_t counts[1u << DIGIT];
+    const unsigned shift = of.open > bits ? of.open - bits : 0;
     const uint64_t known = ~sta_low_bits(of.open), ones = sta_low_bits(of.open - shift);
+    memset(counts, 0, (ones + 1) * sizeof *counts);
     FOR_WORDS(all, counts[word >> shift & ones] += (word & known) == of.words[0];)
     for (size_t i = 0; i < quantile_count; i++)
         if (quantiles[i].open == of.open && quantiles[i].words[0] == of.words[0])
-            take_digit(&quantiles[i], counts, shift);
+            take_digit(&quantiles[i], counts, ones + 1, shift);
 }
 
 static uint64_t least_above(const struct words *all, uint64_t floor)
@@ -119,6 +126,7 @@ static void select_quantiles(const struct sta_group_merge *merge, size_t list, s
     const struct words all = {merge, list};
     const uint64_t first = first_word(&all), differing = differing_bits(&all, first);
     const unsigned open = differing == 0 ? 0 : 64 - (unsigned)__builtin_clzll(differing);
+    const unsigned digits = (open + DIGIT - 1) / DIGIT, bits = digits == 0 ? 0 : (open + digits - 1) / digits;
     for (size_t i = 0; i < quantile_count; i++) {
         quantiles[i].words[0] = first & ~sta_low_bits(open);
         quantiles[i].open = open;
@@ -128,9 +136,10 @@ static void select_quantiles(const struct sta_group_merge *merge, size_t list, s
     for (size_t i = 0; i < quantile_count; i++) {
         struct quantile *quantile = &quantiles[i];
         while (quantile->open > 0)
-            select_digit(&all, *quantile, quantiles, quantile_count);
+            select_digit(&all, *quantile, bits, quantiles, quantile_count);
         const bool same = quantile->rank + 1 < quantile->behind || quantile->rank + 1 == count;
-        quantile->words[1] = same ? quantile->words[0] : least_above(&all, quantile->words[0]);
+        if (same || !quantile->has_next)
+            quantile->words[1] = same ? quantile->words[0] : least_above(&all, quantile->words[0]);
     }
 }
 
