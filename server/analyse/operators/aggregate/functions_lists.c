@@ -158,6 +158,7 @@ static void update_values(const struct sta_agg_call *call, const struct sta_agg_
 }
 
 const struct sta_agg_function sta_agg_values = {.size = sizeof(struct sta_finalized),
+                                                .by_number = true,
                                                 .update = update_values,
                                                 .merge = merge_nothing,
                                                 .result = result_finalized};
