@@ -78,13 +78,18 @@ static inline void put(struct sta_result_column *column, enum sta_type type, uin
     }
 }
 
-/* Keys without codes of texts: the type is a constant where this is inlined. */
+/* @codes: of a text, by rank.  The type is a constant where this is inlined. */
 static inline void fill_field(struct sta_result_column *column, const struct sta_key_field field,
-                              enum sta_type type, const uint64_t *words, unsigned width, uint32_t rows)
+                              enum sta_type type, const uint32_t *codes, const uint64_t *words,
+                              unsigned width, uint32_t rows)
 {
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t value;
-        bool present = sta_key_get(&field, &words[(size_t)row * width], &value);
+        const bool present = sta_key_get(&field, &words[(size_t)row * width], &value);
+        if (type == STA_TYPE_TEXT && present)
+            value = codes[value];
+        else if (type == STA_TYPE_FLOAT)
+            value = sta_bits_of(sta_unorder_number(value));
         put(column, type, row, value, present);
     }
 }
@@ -95,19 +100,12 @@ static void fill_key(struct sta_result_column *column, const struct sta_group_re
     const unsigned width = results->order->layout.words;
     const struct sta_key_field field = results->order->layout.fields[key];
     const uint32_t *codes = results->key_codes[key];
-    if (field.type == STA_TYPE_INT) {
-        fill_field(column, field, STA_TYPE_INT, words, width, rows);
-        return;
-    }
-    for (uint32_t row = 0; row < rows; row++) {
-        uint64_t value;
-        bool present = sta_key_get(&field, &words[(size_t)row * width], &value);
-        if (field.type == STA_TYPE_TEXT && present)
-            value = codes[value];
-        else if (field.type == STA_TYPE_FLOAT)
-            value = sta_bits_of(sta_unorder_number(value));
-        put(column, field.type, row, value, present);
-    }
+    if (field.type == STA_TYPE_INT)
+        fill_field(column, field, STA_TYPE_INT, NULL, words, width, rows);
+    else if (field.type == STA_TYPE_TEXT)
+        fill_field(column, field, STA_TYPE_TEXT, codes, words, width, rows);
+    else
+        fill_field(column, field, field.type, NULL, words, width, rows);
 }
 
 /* Whether results are numbers of texts, which have codes among the results. */
@@ -220,12 +218,12 @@ int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_r
         .words = sta_try_alloc_array(capacity, results->order->layout.words * sizeof *merged.words),
         .records = sta_try_alloc_array(capacity, results->shape->record)};
     *batch = (struct sta_group_batch){.capacity = capacity};
-    int rc = STA_OK;
-    if (merged.words != NULL && merged.records != NULL)
-        rc = merge_groups(batch, results, merge, &merged, err);
-    if (merged.words == NULL || merged.records == NULL || (rc == 0 && !create_columns(batch, results)))
+    bool enough = merged.words != NULL && merged.records != NULL;
+    int rc = enough ? merge_groups(batch, results, merge, &merged, err) : STA_OK;
+    enough = enough && (rc != 0 || create_columns(batch, results));
+    if (!enough)
         rc = sta_fail(err, STA_ENOMEM, "no memory for the results of %u groups", capacity);
-    if (rc == 0)
+    else if (rc == 0)
         fill_columns(batch, results, &merged);
     sta_free(merged.words);
     sta_free(merged.records);
