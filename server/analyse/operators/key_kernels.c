@@ -122,7 +122,7 @@ static void pack_condition_key(const struct sta_key_field *field, const struct s
     });
 }
 
-/* STA_NO_CODE is all ones in any number of bits. */
+/* STA_NO_CODE is all ones in any number of bits, and followed by 0, which fits. */
 static bool pack_text_key(const struct sta_key_field *field, const struct sta_vector *key,
                           uint32_t dictionary, const struct sta_minibatch *minibatch, uint64_t *words)
 {
@@ -135,10 +135,9 @@ static bool pack_text_key(const struct sta_key_field *field, const struct sta_ve
     if (dictionary >> (field->bits - field->code_bits) != 0)
         return false;
     FOR_ROWS(minibatch, {
-        uint32_t code = codes[row];
-        uint32_t absent = code == STA_NO_CODE ? UINT32_MAX : 0;
-        over |= (code | (code + 1)) & ~absent;
-        column[i] |= ((code | tag | (uint64_t)(int64_t)(int32_t)absent) & ones) << shift;
+        const int32_t absent = -(codes[row] == STA_NO_CODE);
+        over |= codes[row] + 1;
+        column[i] |= ((codes[row] | tag | (uint64_t)absent) & ones) << shift;
     });
     return (uint64_t)over >> field->code_bits == 0;
 }

@@ -18,13 +18,13 @@
     do {                                                                                                     \
         const uint32_t *groups_ = (input)->groups;                                                           \
         const uint32_t low_ = (input)->low_group, span_ = (input)->high_group - low_ + 1;                    \
-        const uint32_t count_ = (input)->minibatch.count, whole_ = count_ - count_ % LANES;                  \
+        const size_t count_ = (input)->minibatch.count, whole_ = count_ - count_ % LANES;                    \
         for (unsigned l_ = 0; l_ < LANES; l_++)                                                              \
             memset((sums)[l_], 0, span_ * sizeof *(sums)[l_]);                                               \
-        for (uint32_t first_ = 0; first_ < whole_; first_ += LANES)                                          \
-            for (uint32_t i = first_; i < first_ + LANES; i++)                                               \
+        for (size_t first_ = 0; first_ < whole_; first_ += LANES)                                            \
+            for (size_t i = first_; i < first_ + LANES; i++)                                                 \
                 (sums)[i - first_][groups_[i] - low_] += (TERM);                                             \
-        for (uint32_t i = whole_; i < count_; i++)                                                           \
+        for (size_t i = whole_; i < count_; i++)                                                             \
             (sums)[0][groups_[i] - low_] += (TERM);                                                          \
         for (unsigned l_ = 1; l_ < LANES; l_++)                                                              \
             for (uint32_t g_ = 0; g_ < span_; g_++)                                                          \
