@@ -235,18 +235,28 @@ static enum outcome outcome_of(const struct sta_column_stats *stats, const struc
 }
 
 static void test_values(const struct sta_column_values *values, const struct sta_row_test *test,
-                        uint32_t rows, uint8_t *marks)
+                        uint32_t rows, uint8_t *restrict marks)
 {
-    const int64_t *integers = values->integers;
-    if (test->of_code != NULL) {
+    const int64_t *integers = values->integers, low = test->low, high = test->high;
+    const uint32_t *codes = values->codes;
+    const uint8_t *of_code = test->of_code;
+    if (of_code != NULL) {
         for (uint32_t i = 0; i < rows; i++)
-            marks[i] &= test->of_code[(size_t)(uint32_t)(values->codes[i] + 1)];
+            marks[i] &= of_code[codes[i] + 1];
         return;
     }
     for (uint32_t i = 0; i < rows; i++)
-        marks[i] &= (integers[i] >= test->low) & (integers[i] <= test->high);
+        marks[i] &= (integers[i] >= low) & (integers[i] <= high);
     for (uint32_t i = 0; values->any_missing && i < rows; i++)
         marks[i] &= !values->missing[i];
+}
+
+/* On the values as they are kept, which is faster; false: they are not there. */
+static bool test_kept(const struct sta_column_reader *reader, const struct sta_column_test *test,
+                      uint8_t *marks)
+{
+    return reader->narrowed == NULL &&
+           sta_row_group_test(reader->columns->snapshot, reader->row_group, test->column, &test->test, marks);
 }
 
 static int test_column(struct sta_column_reader *reader, const struct sta_column_test *test, uint8_t *marks,
@@ -259,13 +269,10 @@ static int test_column(struct sta_column_reader *reader, const struct sta_column
     *known &= outcome != UNKNOWN;
     if (outcome == NONE_PASS)
         memset(marks, 0, reader->rows);
-    if (outcome != SOME_PASS)
-        return STA_OK;
-    if (reader->narrowed == NULL &&
-        sta_row_group_test(reader->columns->snapshot, reader->row_group, test->column, &test->test, marks))
+    if (outcome != SOME_PASS || test_kept(reader, test, marks))
         return STA_OK;
     int rc = sta_column_reader_physical(reader, test->column, &values, err);
-    if (rc == STA_OK)
+    if (rc == STA_OK && !test_kept(reader, test, marks)) /* reading has kept them, if there was memory */
         test_values(values, &test->test, reader->rows, marks);
     return rc;
 }
