@@ -51,6 +51,18 @@ static struct sta_register create_register(size_t rows)
                                  sta_alloc_array(rows, sizeof(uint8_t))};
 }
 
+/* Room for the results of so many rows: most programs run over few, or compute nothing. */
+static void prepare_result(struct sta_evaluator *evaluator, uint32_t rows)
+{
+    const uint32_t most = rows <= STA_MINIBATCH_ROWS ? STA_MINIBATCH_ROWS : STA_VECTOR_ROWS;
+    if (evaluator->result_rows >= most)
+        return;
+    free(evaluator->result.values);
+    free(evaluator->result.missing);
+    evaluator->result = create_register(most);
+    evaluator->result_rows = most;
+}
+
 static void prepare(struct sta_evaluator *evaluator, const struct sta_program *program)
 {
     STA_GROW(evaluator->operands, evaluator->operand_capacity, (size_t)program->root + 1);
@@ -58,8 +70,6 @@ static void prepare(struct sta_evaluator *evaluator, const struct sta_program *p
     STA_GROW(evaluator->registers, evaluator->register_capacity, program->register_count);
     while (evaluator->register_count < program->register_count)
         evaluator->registers[evaluator->register_count++] = create_register(STA_MINIBATCH_ROWS);
-    if (evaluator->result.values == NULL)
-        evaluator->result = create_register(STA_VECTOR_ROWS);
     for (size_t i = 0; i < program->constant_count; i++)
         evaluator->operands[program->constants[i]] = program->constant_operands[i];
 }
@@ -226,6 +236,7 @@ int sta_program_run(struct sta_program *program, struct sta_evaluator *evaluator
         give_operand(program, evaluator, result);
         return 0;
     }
+    prepare_result(evaluator, rows);
     bool missing = false;
     for (uint32_t start = 0; start < rows; start += STA_MINIBATCH_ROWS) {
         uint32_t minibatch = STA_MIN(rows - start, STA_MINIBATCH_ROWS);

@@ -64,8 +64,9 @@ struct sta_evaluator {
     size_t vector_capacity;
     struct sta_register *repeated; /* likewise: columns that are one value */
     size_t repeated_capacity, repeated_count;
-    struct sta_register result; /* of STA_VECTOR_ROWS */
-    uint32_t *translated[2];    /* codes of operands brought into one dictionary */
+    struct sta_register result;
+    uint32_t result_rows;
+    uint32_t *translated[2]; /* codes of operands brought into one dictionary */
     struct sta_text_scratch scratch;
     struct sta_recent *recent;
 };
