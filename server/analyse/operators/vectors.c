@@ -18,13 +18,11 @@ struct sta_vector sta_vector_nothing(enum sta_type type, const struct sta_dictio
     static const int64_t zero;
     static const uint32_t no_code = STA_NO_CODE;
     static const uint8_t one = 1;
-    struct sta_vector vector = {.type = type, .constant = true, .missing = &one};
-    bool codes = sta_vector_is_codes(&vector);
+    struct sta_vector vector = {.type = type, .constant = true};
+    const bool codes = sta_vector_is_codes(&vector);
     sta_vector_point(&vector, codes ? (const void *)&no_code : &zero);
-    if (codes) {
-        vector.missing = NULL;
-        vector.texts = texts;
-    }
+    vector.missing = codes ? NULL : &one;
+    vector.texts = codes ? texts : NULL;
     return vector;
 }
 

@@ -119,15 +119,6 @@ uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows)
 
 /* ---- the standard columns */
 
-static int derive_func_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                            struct sta_error *err)
-{
-    const struct sta_column_values *names;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
-    slot->vector.codes = names->codes;
-    return status;
-}
-
 /* The first row of this thread that has it. */
 static __attribute__((noinline)) uint32_t refine_cat(struct sta_column_reader *reader, uint32_t cat,
                                                      uint32_t file_class)
@@ -147,16 +138,17 @@ static inline uint32_t refined_cat(struct sta_column_reader *reader, uint32_t ca
 
 static int derive_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot, struct sta_error *err)
 {
-    const struct sta_column_values *cats, *files = NULL;
+    const uint32_t *cat_of, *file_of;
     struct sta_refiner *refiner = reader->columns->refiner;
     const bool refines = refiner != NULL && refiner->preset->refinement_count > 0;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
-    slot->vector.codes = cats->codes;
+    int status = sta_column_reader_codes(reader, STA_COLUMN_CAT, &cat_of, err);
     if (status == STA_OK && refines)
-        status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
-    if (status != STA_OK || !refines)
+        status = sta_column_reader_codes(reader, STA_COLUMN_FILE, &file_of, err);
+    if (status != STA_OK)
         return status;
-    const uint32_t *cat_of = cats->codes, *file_of = files->codes;
+    slot->vector.codes = cat_of;
+    if (!refines)
+        return STA_OK;
     uint32_t *out = sta_logical_values(slot);
     for (uint32_t row = 0; row < reader->rows; row++) {
         const uint32_t cat = cat_of[row];
@@ -186,12 +178,12 @@ static void translate_files(const struct sta_entities *entities, const uint32_t 
 static int derive_file_name(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             struct sta_error *err)
 {
-    const struct sta_column_values *files;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
+    const uint32_t *codes;
+    int status = sta_column_reader_codes(reader, STA_COLUMN_FILE, &codes, err);
     if (status != STA_OK)
         return status;
     uint32_t *out = sta_logical_values(slot);
-    translate_files(reader->columns->entities, files->codes, reader->rows, out);
+    translate_files(reader->columns->entities, codes, reader->rows, out);
     slot->vector.codes = out;
     return STA_OK;
 }
@@ -200,11 +192,10 @@ static int derive_file_name(struct sta_column_reader *reader, struct sta_logical
 static int derive_of_thread(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                             const uint32_t *restrict table, struct sta_error *err)
 {
-    const struct sta_column_values *threads;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    const uint32_t *codes;
+    int status = sta_column_reader_codes(reader, STA_COLUMN_THREAD, &codes, err);
     if (status != STA_OK)
         return status;
-    const uint32_t *codes = threads->codes;
     uint32_t *restrict out = sta_logical_values(slot), rows = reader->rows;
     for (uint32_t row = 0; row < rows; row++)
         out[row] = table[codes[row] + 1];
@@ -233,11 +224,10 @@ static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slo
 static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                      const int64_t *restrict table, struct sta_error *err)
 {
-    const struct sta_column_values *threads;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_THREAD, &threads, err);
+    const uint32_t *codes;
+    int status = sta_column_reader_codes(reader, STA_COLUMN_THREAD, &codes, err);
     if (status != STA_OK)
         return status;
-    const uint32_t *codes = threads->codes;
     uint32_t rows = reader->rows;
     int64_t *restrict out = sta_logical_values(slot);
     uint8_t *missing = sta_logical_missing(slot, rows);
@@ -252,15 +242,15 @@ static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *
 static int derive_io_cat(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                          struct sta_error *err)
 {
-    const struct sta_column_values *names, *cats;
-    int status = sta_column_reader_physical(reader, STA_COLUMN_NAME, &names, err);
+    const uint32_t *names, *cats;
+    int status = sta_column_reader_codes(reader, STA_COLUMN_NAME, &names, err);
     if (status == STA_OK)
-        status = sta_column_reader_physical(reader, STA_COLUMN_CAT, &cats, err);
+        status = sta_column_reader_codes(reader, STA_COLUMN_CAT, &cats, err);
     if (status != STA_OK)
         return status;
     int64_t *out = sta_logical_values(slot);
     for (uint32_t row = 0; row < reader->rows; row++)
-        out[row] = sta_columns_io_cat(reader->columns, names->codes[row], cats->codes[row]);
+        out[row] = sta_columns_io_cat(reader->columns, names[row], cats[row]);
     slot->vector.integers = out;
     return STA_OK;
 }
@@ -324,7 +314,7 @@ static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_
     const double per_second = 1e6 * (double)columns->ticks_per_us;
     switch (column) {
     case STA_LOGICAL_func_name:
-        return derive_func_name(reader, slot, err);
+        return sta_column_reader_codes(reader, STA_COLUMN_NAME, &slot->vector.codes, err);
     case STA_LOGICAL_cat:
         return derive_cat(reader, slot, err);
     case STA_LOGICAL_host_name:

@@ -95,25 +95,6 @@ static void convert_number(const struct sta_column_reader *reader, const struct 
     slot->vector.missing = missing;
 }
 
-/* Points the vector at the room of the slot. */
-static void use_own_values(struct sta_logical_slot *slot)
-{
-    void *buffer = sta_logical_values(slot);
-    switch (slot->vector.type) {
-    case STA_TYPE_INT:
-        slot->vector.integers = buffer;
-        break;
-    case STA_TYPE_FLOAT:
-        slot->vector.numbers = buffer;
-        break;
-    case STA_TYPE_BOOL:
-        slot->vector.bools = buffer;
-        break;
-    default:
-        slot->vector.codes = buffer;
-    }
-}
-
 /* As the store has it, when that is what the column is. */
 static bool borrow(const struct sta_args_source *source, const struct sta_column_values *values,
                    struct sta_logical_slot *slot)
@@ -133,7 +114,7 @@ static bool borrow(const struct sta_args_source *source, const struct sta_column
 static void all_missing(const struct sta_column_reader *reader, struct sta_logical_slot *slot)
 {
     uint32_t rows = reader->rows;
-    use_own_values(slot);
+    sta_vector_point(&slot->vector, sta_logical_values(slot));
     if (slot->vector.type == STA_TYPE_TEXT) {
         memset(slot->values, 0xff, rows * sizeof(uint32_t));
         return;
@@ -190,7 +171,7 @@ int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_sou
     if (values->kind == STA_KIND_ABSENT) {
         all_missing(reader, slot);
     } else {
-        use_own_values(slot);
+        sta_vector_point(&slot->vector, sta_logical_values(slot));
         if (source->type == STA_TYPE_TEXT)
             convert_text(reader, source, values, slot);
         else

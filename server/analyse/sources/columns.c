@@ -278,11 +278,6 @@ int sta_columns_failure(const struct sta_columns *columns, struct sta_error *err
     return status == STA_OK ? sta_tables_failure(columns->tables, err) : status;
 }
 
-bool sta_columns_has_classes(const struct sta_columns *columns, uint32_t cat)
-{
-    return columns->has_classes[cat + 1];
-}
-
 unsigned sta_columns_class_of(const struct sta_columns *columns, uint32_t name, uint32_t cat)
 {
     return sta_columns_io_cat(columns, name, cat);

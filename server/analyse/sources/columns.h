@@ -84,8 +84,6 @@ const struct sta_schema *sta_columns_schema(const struct sta_columns *columns);
 struct sta_snapshot *sta_columns_snapshot(const struct sta_columns *columns);
 /** What refines the category; NULL: it is as traced.  Its memories grow: any thread may use it. */
 struct sta_refiner *sta_columns_refiner(const struct sta_columns *columns);
-/** Whether functions of a category have classes; its code of the tables, or STA_NO_CODE. */
-bool sta_columns_has_classes(const struct sta_columns *columns, uint32_t cat);
 /** enum sta_io_cat of a row, by its codes of the tables. */
 unsigned sta_columns_class_of(const struct sta_columns *columns, uint32_t name, uint32_t cat);
 /** Dictionary of a TEXT column's vectors, whole before any row is read except for cat of a preset and texts

@@ -32,35 +32,24 @@ static enum sta_type type_of_kinds(unsigned kinds)
     return (kinds & ~(KIND(INT) | KIND(FLOAT))) == 0 ? STA_TYPE_FLOAT : STA_TYPE_TEXT;
 }
 
-static const struct sta_dictionary *references_of(const struct sta_columns *columns, bool of_host)
-{
-    return of_host ? sta_tables_host_refs(columns->tables) : sta_tables_file_refs(columns->tables);
-}
-
 /* ---- finding the columns */
 
-/* The values of a manner that are integers, and those that are not, as kinds; of references that events
- * use. */
-static unsigned kinds_of_references(const struct sta_columns *columns, char kind, bool of_host)
-{
-    const struct sta_entities *entities = columns->entities;
-    return (of_host ? entities->host_kinds : entities->file_kinds)[(unsigned char)kind];
-}
-
+/* @kind, @of_host: of the references that may have values of this key. */
 static void add_args(struct sta_columns *columns, const char *key, size_t length, uint32_t code, char kind,
                      bool of_host)
 {
-    unsigned kinds = code != STA_NO_CODE ? sta_tables_kinds(columns->tables, code) : 0;
-    unsigned stored = kinds;
-    kinds |= kinds_of_references(columns, kind, of_host);
-    if (kinds == 0)
+    const struct sta_entities *entities = columns->entities;
+    const unsigned stored = code != STA_NO_CODE ? sta_tables_kinds(columns->tables, code) : 0;
+    const unsigned referred = (of_host ? entities->host_kinds : entities->file_kinds)[(unsigned char)kind];
+    if ((stored | referred) == 0)
         return;
     size_t at = columns->args_count++;
     columns->args_names[at] = sta_sprintf("args.%.*s", (int)length, key);
     struct sta_args_source *source = &columns->args[at];
-    *source = (struct sta_args_source){
-        .key = stored != 0 ? code : STA_NO_CODE, .of_host = of_host, .type = type_of_kinds(kinds)};
-    source->kind = kinds_of_references(columns, kind, of_host) != 0 ? kind : 0;
+    *source = (struct sta_args_source){.key = stored != 0 ? code : STA_NO_CODE,
+                                       .of_host = of_host,
+                                       .type = type_of_kinds(stored | referred)};
+    source->kind = referred != 0 ? kind : 0;
     if (source->type != STA_TYPE_TEXT)
         return;
     if (stored != KIND(TEXT) || source->kind != 0)
@@ -162,7 +151,8 @@ static void free_references(struct sta_reference_values *values)
 static int fill_references(const struct sta_columns *columns, struct sta_args_source *source,
                            struct sta_error *err)
 {
-    const struct sta_dictionary *refs = references_of(columns, source->of_host);
+    const struct sta_dictionary *refs =
+        source->of_host ? sta_tables_host_refs(columns->tables) : sta_tables_file_refs(columns->tables);
     uint32_t count = source->of_host ? columns->entities->host_ref_count : columns->entities->file_ref_count;
     struct sta_reference_values *values = &source->references;
     if (source->type == STA_TYPE_TEXT) {

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/operators/aggregate/worker.h"
 #include "analyse/operators/vectors.h"
@@ -38,7 +37,6 @@ struct local {
 
 struct sta_numbering {
     struct sta_shape shape;
-    enum sta_type types[STA_NUMBERING_KEYS];
     struct sta_account *account;
     struct local **locals; /* by worker */
     unsigned worker_count;
@@ -57,7 +55,6 @@ struct sta_numbering *sta_numbering_create(const enum sta_type *types, size_t ke
     struct sta_numbering *numbering = sta_alloc(sizeof *numbering);
     const struct sta_aggregation_spec spec = {.keys = types, .key_count = key_count, .keep_missing = true};
     STA_ASSERT(key_count >= 1 && key_count <= STA_NUMBERING_KEYS);
-    memcpy(numbering->types, types, key_count * sizeof *types);
     sta_shape_init(&numbering->shape, &spec, NULL);
     numbering->account = budget->account;
     numbering->worker_count = sta_budget_workers(budget);
@@ -135,11 +132,12 @@ static void gather(const struct sta_numbering *numbering, const struct sta_vecto
     for (size_t k = 0; k < numbering->shape.key_count; k++) {
         int64_t *values = fresh->columns[k].values;
         bool missing = sta_vector_gather(&keys[k], rows, count, values, fresh->columns[k].missing);
-        fresh->keys[k] = (struct sta_vector){.type = numbering->types[k], .texts = numbering->texts[k]};
+        fresh->keys[k] =
+            (struct sta_vector){.type = numbering->shape.key_types[k], .texts = numbering->texts[k]};
         sta_vector_point(&fresh->keys[k], values);
-        for (uint32_t i = 0; i < count && numbering->types[k] == STA_TYPE_FLOAT; i++)
+        for (uint32_t i = 0; i < count && numbering->shape.key_types[k] == STA_TYPE_FLOAT; i++)
             ((double *)(void *)values)[i] += 0.0; /* -0.0 is 0.0 */
-        if (numbering->types[k] == STA_TYPE_TEXT)
+        if (numbering->shape.key_types[k] == STA_TYPE_TEXT)
             gather_texts(numbering->texts[k], &keys[k], count, (uint32_t *)(void *)values);
         else if (missing)
             fresh->keys[k].missing = fresh->columns[k].missing;

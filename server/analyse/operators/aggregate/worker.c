@@ -89,12 +89,11 @@ static void gather(const struct sta_vector *vector, uint64_t dictionary,
                    const struct sta_minibatch *minibatch, uint64_t *values)
 {
     const size_t step = vector->constant ? 0 : 1;
+    const uint64_t *words = sta_vector_values(vector);
     switch (vector->type) {
     case STA_TYPE_INT:
-        GATHER((uint64_t)vector->integers[at]);
-        break;
     case STA_TYPE_FLOAT:
-        GATHER(sta_bits_of(vector->numbers[at]));
+        GATHER(words[at]);
         break;
     case STA_TYPE_BOOL:
         GATHER(vector->bools[at]);
@@ -157,9 +156,7 @@ static const uint64_t *prepare_values(const struct sta_argument *argument, const
 {
     const struct sta_minibatch *minibatch = &argument->input.minibatch;
     if (lies_as_needed(vector, minibatch) && !clear)
-        return (vector->type == STA_TYPE_INT ? (const uint64_t *)vector->integers
-                                             : (const uint64_t *)(const void *)vector->numbers) +
-               minibatch->first;
+        return (const uint64_t *)sta_vector_values(vector) + minibatch->first;
     if (vector->type == STA_TYPE_INT && !vector->constant) {
         sta_key_kernels_here()->integers(vector->integers, clear ? vector->missing : NULL, minibatch,
                                          argument->space->values);

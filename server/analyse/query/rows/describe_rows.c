@@ -57,9 +57,8 @@ static int describe_flush(struct sta_group_rows *into, const struct sta_vector *
     const struct sta_plan_stage *stage = into->stage;
     struct sta_describe_rows *describe = into->describe;
     struct sta_vector *vectors = into->vectors;
-    for (size_t i = 0; i < stage->key_count; i++) {
+    for (size_t i = 0; i < stage->key_count; i++)
         *vectors++ = sta_vector_gather_to(&keys[i], describe->groups, describe->rows, &describe->keys[i]);
-    }
     *vectors++ =
         (struct sta_vector){.type = STA_TYPE_TEXT, .codes = describe->codes, .texts = describe->names};
     for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++, vectors++) {
