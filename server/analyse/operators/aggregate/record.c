@@ -7,13 +7,6 @@
 #include "analyse/operators/aggregate/functions.h"
 #include "common/memory.h"
 
-/* Arguments of each aggregate. */
-static const unsigned argument_counts[] = {
-#define X(id, name, arguments, ...) [STA_AGGREGATE_##id] = arguments,
-    STA_AGGREGATE_LIST(X)
-#undef X
-};
-
 bool sta_primitive_needs_order(const struct sta_primitive *primitive)
 {
     return primitive->aggregate == STA_AGGREGATE_FIRST || primitive->aggregate == STA_AGGREGATE_LAST ||
@@ -120,7 +113,7 @@ static void init_call(struct sta_shape *shape, uint32_t number, const struct sta
 {
     struct sta_agg_call *call = &shape->calls[number];
     uint32_t first = primitive->first_argument;
-    unsigned arguments = argument_counts[primitive->aggregate];
+    unsigned arguments = sta_primitive_arguments(primitive);
     *call = (struct sta_agg_call){
         .primitive = *primitive, .type = sta_primitive_type(primitive), .leading = first, .other = first};
     /* Lists of a stage before pass through like texts. */
@@ -160,7 +153,7 @@ void sta_shape_init(struct sta_shape *shape, const struct sta_aggregation_spec *
     for (size_t p = 0; p < asked->primitive_count; p++)
         shape->argument_count =
             STA_MAX(shape->argument_count,
-                    asked->primitives[p].first_argument + argument_counts[asked->primitives[p].aggregate]);
+                    asked->primitives[p].first_argument + sta_primitive_arguments(&asked->primitives[p]));
     shape->argument_texts = sta_alloc_array(shape->argument_count, sizeof *shape->argument_texts);
     shape->calls = sta_alloc_array(shape->call_count, sizeof *shape->calls);
     shape->lists = sta_alloc_array(shape->call_count, sizeof *shape->lists);
