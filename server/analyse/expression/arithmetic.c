@@ -32,21 +32,16 @@ static bool is_present_constant(const struct sta_node *node)
     return node->operation == STA_OP_CONSTANT && !node->value.missing;
 }
 
-static struct sta_text keep(struct sta_builder *builder, struct sta_text text)
-{
-    return (struct sta_text){sta_arena_copy(&builder->tree->arena, text.bytes, text.length), text.length};
-}
-
 static struct sta_term concatenate(struct sta_builder *builder, struct sta_term a, struct sta_term b)
 {
     struct sta_text_call call = {.apply = sta_text_append};
     if (is_present_constant(sta_build_node(builder, b))) {
-        call.first = keep(builder, sta_literal_text(builder, b));
+        call.first = sta_keep_literal(builder, b, false);
         return sta_build_call(builder, call, STA_TYPE_TEXT, a, a.position);
     }
     if (is_present_constant(sta_build_node(builder, a))) {
         call.apply = sta_text_prepend;
-        call.first = keep(builder, sta_literal_text(builder, a));
+        call.first = sta_keep_literal(builder, a, false);
         return sta_build_call(builder, call, STA_TYPE_TEXT, b, a.position);
     }
     struct sta_term operands[] = {a, b};

@@ -329,10 +329,11 @@ static struct sta_term compare_numbers(struct sta_builder *builder, enum sta_com
     return sta_build_plain(builder, first + comparison, STA_TYPE_BOOL, position, operands, 2);
 }
 
-static struct sta_text keep_text(struct sta_builder *builder, struct sta_text text, bool caseless)
+struct sta_text sta_keep_literal(struct sta_builder *builder, struct sta_term literal, bool fold)
 {
-    struct sta_text kept = caseless ? sta_text_fold(text, &builder->scratch.buffer) : text;
-    return (struct sta_text){sta_arena_copy(&builder->tree->arena, kept.bytes, kept.length), kept.length};
+    struct sta_text text = sta_literal_text(builder, literal);
+    text = fold ? sta_text_fold(text, &builder->scratch.buffer) : text;
+    return (struct sta_text){sta_arena_copy(&builder->tree->arena, text.bytes, text.length), text.length};
 }
 
 static struct sta_term compare_texts(struct sta_builder *builder, enum sta_comparison_operator comparison,
@@ -346,7 +347,7 @@ static struct sta_term compare_texts(struct sta_builder *builder, enum sta_compa
         .caseless = caseless, .comparison = comparison, .when_missing = comparison == STA_DIFFER};
     if (is_constant(builder, b) && !sta_build_node(builder, b)->value.missing) {
         call.apply = sta_text_compare;
-        call.first = keep_text(builder, sta_literal_text(builder, b), caseless);
+        call.first = sta_keep_literal(builder, b, caseless);
         return sta_build_call(builder, call, STA_TYPE_BOOL, a, position);
     }
     struct sta_term operands[] = {a, b};

@@ -92,6 +92,8 @@ int64_t sta_build_ticks(struct sta_builder *builder, struct sta_term *time);
 /** A literal as a double. */
 double sta_literal_number(const struct sta_builder *builder, struct sta_term term);
 struct sta_text sta_literal_text(const struct sta_builder *builder, struct sta_term term);
+/** A copy of it that lives as long as the tree.  @fold: without case. */
+struct sta_text sta_keep_literal(struct sta_builder *builder, struct sta_term literal, bool fold);
 /** Three-way, exact between integers and numbers; of literals that are numbers. */
 int sta_literal_compare(const struct sta_node *a, const struct sta_node *b);
 

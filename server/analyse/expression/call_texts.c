@@ -13,14 +13,6 @@ static bool option(const struct sta_function_call *call, const char *name, bool 
     return otherwise;
 }
 
-static struct sta_text keep(struct sta_builder *builder, struct sta_term literal, bool fold)
-{
-    struct sta_text text = sta_literal_text(builder, literal);
-    if (fold)
-        text = sta_text_fold(text, &builder->scratch.buffer);
-    return (struct sta_text){sta_arena_copy(&builder->tree->arena, text.bytes, text.length), text.length};
-}
-
 const struct sta_pattern *sta_compile_pattern(struct sta_parser *parser, struct sta_term constant,
                                               enum sta_anchoring anchoring, bool caseless)
 {
@@ -84,7 +76,7 @@ static struct sta_term build_literal_test(const struct sta_function_call *call, 
 {
     struct sta_builder *builder = &call->parser->builder;
     struct sta_text_call made = {.apply = apply, .caseless = call->caseless};
-    made.first = keep(builder, call->terms[1], made.caseless);
+    made.first = sta_keep_literal(builder, call->terms[1], made.caseless);
     return build_test(call, made);
 }
 
@@ -167,13 +159,14 @@ static struct sta_term build_replace(const struct sta_function_call *call)
     if (option(call, "regex", false))
         return sta_build_replace(call->parser, call->terms[0], pattern, by, call->caseless,
                                  call->terms[0].position);
-    struct sta_text_call made = {.apply = sta_text_replace_literal, .second = keep(builder, by, false)};
+    struct sta_text_call made = {.apply = sta_text_replace_literal,
+                                 .second = sta_keep_literal(builder, by, false)};
     if (call->caseless) {
         made.apply = sta_text_replace;
         made.pattern =
             sta_compile_pattern(call->parser, quoted_pattern(builder, pattern), STA_ANYWHERE, true);
     } else {
-        made.first = keep(builder, pattern, false);
+        made.first = sta_keep_literal(builder, pattern, false);
     }
     return builder->failed ? call->terms[0] : build_made(call, made, STA_TYPE_TEXT);
 }

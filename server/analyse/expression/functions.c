@@ -72,15 +72,13 @@ static struct sta_term build_text(const struct sta_function_call *call)
 static struct sta_term build_part(const struct sta_function_call *call)
 {
     struct sta_builder *builder = &call->parser->builder;
-    struct sta_text separator = sta_literal_text(builder, call->terms[1]);
-    if (separator.length == 0) {
+    if (sta_literal_text(builder, call->terms[1]).length == 0) {
         sta_build_fail(builder, STA_EINPUT, call->terms[1].position, "the separator is empty");
         return sta_nothing();
     }
     struct sta_text_call made = {.apply = call->function->apply,
+                                 .first = sta_keep_literal(builder, call->terms[1], false),
                                  .from = sta_build_node(builder, call->terms[2])->value.integer};
-    made.first = (struct sta_text){sta_arena_copy(&builder->tree->arena, separator.bytes, separator.length),
-                                   separator.length};
     return sta_build_call(builder, made, call->function->type, call->terms[0], call->position);
 }
 
