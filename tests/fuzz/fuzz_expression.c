@@ -51,10 +51,10 @@ static void intern_texts(void)
 static bool admits(const struct sta_predicate *predicate, struct sta_evaluator *evaluator, unsigned row)
 {
     struct sta_error err = STA_ERROR_INIT;
-    bool admitted = true;
+    uint8_t passes;
     if (predicate->kind == STA_PREDICATE_TEXT)
-        return sta_predicate_admits(predicate, evaluator, dictionary, &codes[row], 1, &admitted, &err) != 0 ||
-               admitted;
+        return sta_predicate_test(predicate, evaluator, dictionary, &codes[row], 1, &passes, &err) != 0 ||
+               passes;
     double value = columns[predicate->column].type == STA_TYPE_INT ? (double)integers[row] : numbers[row];
     return !missing[row] && value >= predicate->low && value <= predicate->high;
 }

@@ -138,13 +138,14 @@ const struct sta_predicate *sta_expression_predicates(const struct sta_expressio
 bool sta_expression_is_predicates(const struct sta_expression *expression);
 
 /**
- * sta_predicate_admits - whether one of some texts passes the test of a TEXT predicate
- * @codes: of @texts; STA_NO_CODE stands for a missing value.  Each distinct text is tested once in the life
- * of the expression.
- * Return: 0 and *admits, or what sta_program_run returns.
+ * sta_predicate_test - which texts pass the test of a TEXT predicate
+ * @codes: at most STA_VECTOR_ROWS of @texts; STA_NO_CODE stands for a missing value.  Each distinct text is
+ * tested once in the life of the expression.
+ * @passes: set: 0 or 1, by number of the code
+ * Return: what sta_program_run returns.
  */
-STA_MUSTCHECK int sta_predicate_admits(const struct sta_predicate *predicate, struct sta_evaluator *evaluator,
-                                       const struct sta_dictionary *texts, const uint32_t *codes,
-                                       size_t count, bool *admits, struct sta_error *err);
+STA_MUSTCHECK int sta_predicate_test(const struct sta_predicate *predicate, struct sta_evaluator *evaluator,
+                                     const struct sta_dictionary *texts, const uint32_t *codes,
+                                     uint32_t count, uint8_t *passes, struct sta_error *err);
 
 #endif

@@ -228,22 +228,16 @@ static int give_codes(void *context, uint32_t column, struct sta_vector *vector,
     return 0;
 }
 
-int sta_predicate_admits(const struct sta_predicate *predicate, struct sta_evaluator *evaluator,
-                         const struct sta_dictionary *texts, const uint32_t *codes, size_t count,
-                         bool *admits, struct sta_error *err)
+int sta_predicate_test(const struct sta_predicate *predicate, struct sta_evaluator *evaluator,
+                       const struct sta_dictionary *texts, const uint32_t *codes, uint32_t count,
+                       uint8_t *passes, struct sta_error *err)
 {
-    *admits = false;
-    for (size_t start = 0; start < count && !*admits; start += STA_VECTOR_ROWS) {
-        struct codes some = {texts, codes + start};
-        struct sta_vector holds;
-        uint32_t rows = (uint32_t)STA_MIN(count - start, (size_t)STA_VECTOR_ROWS);
-        int rc = sta_program_run(predicate->program, evaluator, rows, give_codes, &some, &holds, err);
-        if (rc != 0)
-            return rc;
-        for (uint32_t i = 0; i < rows && !*admits; i++) {
-            size_t at = holds.constant ? 0 : i;
-            *admits = holds.bools[at] && !(holds.missing != NULL && holds.missing[at]);
-        }
+    struct codes some = {texts, codes};
+    struct sta_vector holds;
+    int rc = sta_program_run(predicate->program, evaluator, count, give_codes, &some, &holds, err);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const uint32_t at = holds.constant ? 0 : i;
+        passes[i] = holds.bools[at] && !(holds.missing != NULL && holds.missing[at]);
     }
-    return 0;
+    return rc;
 }

@@ -211,16 +211,6 @@ static int derive_proc_name(struct sta_column_reader *reader, struct sta_logical
                                     : sta_columns_failure(reader->columns, err);
 }
 
-static int derive_trace(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                        struct sta_error *err)
-{
-    uint32_t *out = sta_logical_values(slot);
-    out[0] = sta_dictionary_count(reader->columns->trace) > 0 ? 0 : STA_NO_CODE;
-    slot->vector.codes = out;
-    slot->vector.constant = true;
-    return STA_OK;
-}
-
 static int derive_id(struct sta_column_reader *reader, struct sta_logical_slot *slot,
                      const int64_t *restrict table, struct sta_error *err)
 {
@@ -298,17 +288,14 @@ static int derive_microseconds(struct sta_column_reader *reader, struct sta_logi
 {
     if (reader->columns->ticks_per_us > 1)
         return derive_number(reader, slot, ticks, (double)reader->columns->ticks_per_us, err);
-    struct sta_vector whole;
-    int status = sta_column_reader_get(reader, ticks, &whole, err);
-    if (status == STA_OK)
-        slot->vector.integers = whole.integers;
-    return status;
+    return sta_column_reader_get(reader, ticks, &slot->vector, err);
 }
 
 static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_logical_slot *slot,
                   struct sta_error *err)
 {
     static const int64_t zero = 0, one = 1;
+    static const uint32_t label = 0, none = STA_NO_CODE;
     const struct sta_columns *columns = reader->columns;
     const struct sta_entities *entities = columns->entities;
     const double per_second = 1e6 * (double)columns->ticks_per_us;
@@ -324,7 +311,9 @@ static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_
     case STA_LOGICAL_proc_name:
         return derive_proc_name(reader, slot, err);
     case STA_LOGICAL_trace:
-        return derive_trace(reader, slot, err);
+        slot->vector.codes = sta_dictionary_count(columns->trace) > 0 ? &label : &none;
+        slot->vector.constant = true;
+        return STA_OK;
     case STA_LOGICAL_pid:
         return derive_id(reader, slot, entities->pid_of_thread, err);
     case STA_LOGICAL_tid:

@@ -67,47 +67,22 @@ void sta_predicates_add(struct sta_predicates *predicates, const struct sta_pred
 
 /* ---- texts */
 
-struct some_codes {
-    const struct sta_dictionary *texts;
-    const uint32_t *codes;
-};
-
-static int give_codes(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
-{
-    const struct some_codes *some = context;
-    *vector = (struct sta_vector){.type = STA_TYPE_TEXT, .codes = some->codes, .texts = some->texts};
-    return 0;
-}
-
-/* Tests codes first .. first + rows - 1, and writes the running sums behind them. */
-static int test_codes(struct sta_predicates *predicates, struct held_predicate *held, uint32_t first,
-                      uint32_t rows, uint32_t *texts)
+/* Tests up to a minibatch of entries: the first of all is that of no text, another that of the code before
+ * it. */
+static int test_entries(struct sta_predicates *predicates, struct held_predicate *held, uint32_t first,
+                        uint32_t rows)
 {
     struct sta_error ignored = STA_ERROR_INIT;
-    struct some_codes some = {sta_columns_texts(predicates->columns, held->column), texts};
-    struct sta_vector holds;
+    uint32_t texts[STA_MINIBATCH_ROWS];
     for (uint32_t i = 0; i < rows; i++)
-        texts[i] = sta_columns_text_of_code(predicates->columns, held->column, first + i);
-    int rc =
-        sta_program_run(held->of->program, predicates->evaluator, rows, give_codes, &some, &holds, &ignored);
-    for (uint32_t i = 0; rc == 0 && i < rows; i++) {
-        uint32_t at = holds.constant ? 0 : i;
-        bool passes = holds.bools[at] && !(holds.missing != NULL && holds.missing[at]);
-        held->passing[first + i + 1] = passes;
-        held->admitted[first + i + 1] = held->admitted[first + i] + passes;
-    }
-    return rc;
-}
-
-static int test_missing(struct sta_predicates *predicates, struct held_predicate *held)
-{
-    static const uint32_t none = STA_NO_CODE;
-    struct sta_error ignored = STA_ERROR_INIT;
-    bool passes;
-    int rc = sta_predicate_admits(held->of, predicates->evaluator,
-                                  sta_columns_texts(predicates->columns, held->column), &none, 1, &passes,
-                                  &ignored);
-    held->passing[0] = passes;
+        texts[i] = first + i == 0
+                       ? STA_NO_CODE
+                       : sta_columns_text_of_code(predicates->columns, held->column, first + i - 1);
+    int rc = sta_predicate_test(held->of, predicates->evaluator,
+                                sta_columns_texts(predicates->columns, held->column), texts, rows,
+                                &held->passing[first], &ignored);
+    for (uint32_t entry = STA_MAX(first, 1u); rc == 0 && entry < first + rows; entry++)
+        held->admitted[entry] = held->admitted[entry - 1] + held->passing[entry];
     return rc;
 }
 
@@ -119,17 +94,13 @@ static void make_table(struct sta_predicates *predicates, struct held_predicate 
         return;
     if (predicates->evaluator == NULL)
         predicates->evaluator = sta_evaluator_create();
-    held->admitted = sta_alloc_array((size_t)held->code_count + 1, sizeof *held->admitted);
-    held->passing = sta_alloc_array((size_t)held->code_count + 1, sizeof *held->passing);
-    uint32_t *texts = sta_alloc_array(STA_VECTOR_ROWS, sizeof *texts);
-    int rc = test_missing(predicates, held);
-    for (uint32_t at = 0; rc == 0 && at < held->code_count; at += STA_VECTOR_ROWS)
-        rc = test_codes(predicates, held, at, STA_MIN(held->code_count - at, (uint32_t)STA_VECTOR_ROWS),
-                        texts);
-    held->useless = rc != 0;
+    const uint32_t entries = held->code_count + 1;
+    held->admitted = sta_alloc_array(entries, sizeof *held->admitted);
+    held->passing = sta_alloc_array(entries, sizeof *held->passing);
+    for (uint32_t at = 0; !held->useless && at < entries; at += STA_MINIBATCH_ROWS)
+        held->useless = test_entries(predicates, held, at, STA_MIN(entries - at, STA_MINIBATCH_ROWS)) != 0;
     held->testable = !held->useless && sta_column_tests_of_codes(predicates->columns, held->column,
                                                                  held->passing, &held->tests);
-    free(texts);
 }
 
 static bool passes(const struct held_predicate *held, uint32_t code)
