@@ -1,6 +1,7 @@
 /* A tree of values in an arena, and the mistakes in one. */
 #include "common/document.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,18 @@ int sta_at_member(struct sta_error *err, const char *first, const char *second, 
     sta_at(err, pointer.data, position);
     sta_buffer_fini(&pointer);
     return err->status;
+}
+
+int sta_fail_member(struct sta_error *err, int status, const char *first, const char *second,
+                    const char *format, ...)
+{
+    va_list args;
+    char sentence[sizeof err->text];
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    sta_fail(err, status, "%s", sentence);
+    return sta_at_member(err, first, second, -1);
 }
 
 /* The names with commas between. */

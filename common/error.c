@@ -11,17 +11,31 @@ static const char *const status_names[] = {
 #undef X
 };
 
-int sta_fail(struct sta_error *err, int status, const char *format, ...)
+static void start_chain(struct sta_error *err, int status, const char *format, va_list args)
 {
-    va_list args;
-    va_start(args, format);
     err->status = status;
     err->parameter[0] = '\0';
     err->position = -1;
     err->reason = NULL;
     vsnprintf(err->text, sizeof err->text, format, args);
+}
+
+int sta_fail(struct sta_error *err, int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    start_chain(err, status, format, args);
     va_end(args);
     return status;
+}
+
+int sta_fail_at(struct sta_error *err, int status, const char *parameter, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    start_chain(err, status, format, args);
+    va_end(args);
+    return sta_at(err, parameter, -1);
 }
 
 static int status_of_errno(int errno_value)

@@ -78,6 +78,11 @@ int sta_error_wrap(struct sta_error *err, const char *format, ...) STA_PRINTF(2,
 /** sta_at - note the member and position at fault.  Return: err->status. */
 int sta_at(struct sta_error *err, const char *parameter, int64_t position);
 
+/** sta_fail_at - like sta_fail, about a member of a request, whatever the position in it
+ * @parameter: its JSON pointer */
+int sta_fail_at(struct sta_error *err, int status, const char *parameter, const char *format, ...)
+    STA_PRINTF(4, 5);
+
 /** sta_status_name - "NOMEM" ..; "OK" for 0 */
 const char *sta_status_name(int status);
 

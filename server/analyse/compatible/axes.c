@@ -56,20 +56,17 @@ static int count_bins(struct sta_axes *axes, const struct sta_table_query *query
                       const struct sta_bound_query *bound, struct sta_error *err)
 {
     int64_t g = query->granularity_us;
-    if (g < 1 || g > STA_TIME_LIMIT / 1000) {
-        sta_fail(err, STA_EINPUT, "granularity must be from 1 microsecond to %lld seconds",
-                 (long long)(STA_TIME_LIMIT / 1000 / 1000000));
-        return sta_at(err, "/granularity", -1);
-    }
+    if (g < 1 || g > STA_TIME_LIMIT / 1000)
+        return sta_fail_at(err, STA_EINPUT, "/granularity",
+                           "granularity must be from 1 microsecond to %lld seconds",
+                           (long long)(STA_TIME_LIMIT / 1000 / 1000000));
     axes->bin_ticks = g * bound->ticks_per_us;
     int64_t bins = last_start(bound->query->snapshot) / axes->bin_ticks + 1;
-    if (bins > INT32_MAX) {
-        sta_fail(
-            err, STA_ELIMIT,
+    if (bins > INT32_MAX)
+        return sta_fail_at(
+            err, STA_ELIMIT, "/granularity",
             "the trace has %lld bins of this granularity, more than a table tells apart; choose a larger one",
             (long long)bins);
-        return sta_at(err, "/granularity", -1);
-    }
     return 0;
 }
 
@@ -183,10 +180,10 @@ int sta_axes_pack(struct sta_axes *axes, struct sta_error *err)
     }
     if (used <= 63)
         return 0;
-    sta_fail(err, STA_ELIMIT,
-             "the trace has too many files, processes and bins for one table; choose a larger granularity or "
-             "fewer view types");
-    return sta_at(err, "/granularity", -1);
+    return sta_fail_at(
+        err, STA_ELIMIT, "/granularity",
+        "the trace has too many files, processes and bins for one table; choose a larger granularity or "
+        "fewer view types");
 }
 
 struct sta_text sta_axes_text(const struct sta_axes *axes, enum sta_axis axis, uint32_t rank)

@@ -19,8 +19,7 @@ static int fail_group(size_t group, const char *member, const char *wanted, stru
 {
     char pointer[64];
     snprintf(pointer, sizeof pointer, "/rank_groups/%zu%s%s", group, *member ? "/" : "", member);
-    sta_fail(err, STA_EINPUT, "expected %s", wanted);
-    return sta_at(err, pointer, -1);
+    return sta_fail_at(err, STA_EINPUT, pointer, "expected %s", wanted);
 }
 
 static int check_group(const struct sta_document *group, size_t number, struct sta_error *err)
@@ -44,11 +43,10 @@ static int check_group(const struct sta_document *group, size_t number, struct s
 
 int sta_given_groups_check(const struct sta_document *rank_groups, struct sta_error *err)
 {
-    if (rank_groups->type != STA_DOCUMENT_LIST) {
-        sta_fail(err, STA_EINPUT, "expected a list of {\"host_name\": .., \"pids\": [..]}, not %s",
-                 sta_document_kind(rank_groups));
-        return sta_at(err, "/rank_groups", -1);
-    }
+    if (rank_groups->type != STA_DOCUMENT_LIST)
+        return sta_fail_at(err, STA_EINPUT, "/rank_groups",
+                           "expected a list of {\"host_name\": .., \"pids\": [..]}, not %s",
+                           sta_document_kind(rank_groups));
     size_t number = 0;
     int rc = 0;
     for (const struct sta_document *group = rank_groups->first; rc == 0 && group != NULL; group = group->next)

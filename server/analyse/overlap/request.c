@@ -100,10 +100,9 @@ static int read_key(struct sta_overlap_request *request, const struct sta_docume
 {
     char place[24];
     snprintf(place, sizeof place, "%zu", number);
-    if (key->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT, "expected an expression, not %s", sta_document_kind(key));
-        return sta_at_member(err, "scope", place, -1);
-    }
+    if (key->type != STA_DOCUMENT_TEXT)
+        return sta_fail_member(err, STA_EINPUT, "scope", place, "expected an expression, not %s",
+                               sta_document_kind(key));
     int rc = sta_expression_parse(key->text.bytes, key->text.length, sta_columns_schema(request->columns),
                                   &request->scope.keys[number], err);
     if (rc != 0)
@@ -116,11 +115,10 @@ static int read_key(struct sta_overlap_request *request, const struct sta_docume
 static int read_keys(struct sta_overlap_request *request, const struct sta_document *keys,
                      struct sta_error *err)
 {
-    if (keys->count > STA_KEY_COLUMNS) {
-        sta_fail(err, STA_ELIMIT, "a scope of %zu expressions; at most %d are allowed", keys->count,
-                 STA_KEY_COLUMNS);
-        return sta_at_member(err, "scope", NULL, -1);
-    }
+    if (keys->count > STA_KEY_COLUMNS)
+        return sta_fail_member(err, STA_ELIMIT, "scope", NULL,
+                               "a scope of %zu expressions; at most %d are allowed", keys->count,
+                               STA_KEY_COLUMNS);
     request->scope.kind = STA_SCOPE_KEYS;
     request->scope.keys = sta_alloc_array(keys->count + 1, sizeof(struct sta_expression *));
     request->scope.key_names = sta_alloc_array(keys->count + 1, sizeof(const char *));
@@ -138,12 +136,11 @@ static int read_scope(struct sta_overlap_request *request, struct sta_error *err
     request->scope.kind = STA_SCOPE_RANK_GROUP;
     if (scope != NULL && scope->type == STA_DOCUMENT_LIST)
         return read_keys(request, scope, err);
-    if (scope != NULL && scope->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT,
-                 "expected thread, process, rank_group, host, job or a list of expressions, not %s",
-                 sta_document_kind(scope));
-        return sta_at_member(err, "scope", NULL, -1);
-    }
+    if (scope != NULL && scope->type != STA_DOCUMENT_TEXT)
+        return sta_fail_member(
+            err, STA_EINPUT, "scope", NULL,
+            "expected thread, process, rank_group, host, job or a list of expressions, not %s",
+            sta_document_kind(scope));
     size_t word = STA_SCOPE_RANK_GROUP;
     int rc = sta_member_word(request->document, "scope", scope_words, STA_COUNT_OF(scope_words), &word, err);
     request->scope.kind = (enum sta_scope_kind)word;
@@ -183,9 +180,9 @@ static int read_window(struct sta_overlap_request *request, struct sta_error *er
         rc = read_end(request, "to", &request->to, err);
     if (rc != 0 || request->from <= request->to)
         return rc;
-    sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", sta_overlap_seconds(request, request->to),
-             sta_overlap_seconds(request, request->from));
-    return sta_at_member(err, "to", NULL, -1);
+    return sta_fail_member(err, STA_EINPUT, "to", NULL, "to (%g s) lies before from (%g s)",
+                           sta_overlap_seconds(request, request->to),
+                           sta_overlap_seconds(request, request->from));
 }
 
 static int read_granularity(struct sta_overlap_request *request, struct sta_error *err)
@@ -195,10 +192,9 @@ static int read_granularity(struct sta_overlap_request *request, struct sta_erro
     int rc = sta_member_number(request->document, "granularity", &seconds, &given, err);
     if (rc != 0 || !given)
         return rc;
-    if (!(seconds >= 0.5e-6 && seconds <= GRANULARITY_LIMIT)) {
-        sta_fail(err, STA_EINPUT, "expected a width of bins in seconds, from 0.000001 to 1000000000");
-        return sta_at_member(err, "granularity", NULL, -1);
-    }
+    if (!(seconds >= 0.5e-6 && seconds <= GRANULARITY_LIMIT))
+        return sta_fail_member(err, STA_EINPUT, "granularity", NULL,
+                               "expected a width of bins in seconds, from 0.000001 to 1000000000");
     request->granularity = sta_ticks(seconds, request->ticks_per_us);
     if (request->call == STA_OVERLAP_COMPATIBLE)
         request->scope = (struct sta_scope_request){.kind = STA_SCOPE_BIN, .bin = request->granularity};
@@ -219,11 +215,10 @@ static int read_where(struct sta_overlap_request *request, struct sta_error *err
     int rc = sta_member_text(request->document, "where", &text, err);
     if (rc != 0)
         return rc;
-    if (text == NULL) {
-        sta_fail(err, STA_EINPUT,
-                 "expected a condition on the sets, such as \"io and not compute\", or \"idle\"");
-        return sta_at_member(err, "where", NULL, -1);
-    }
+    if (text == NULL)
+        return sta_fail_member(
+            err, STA_EINPUT, "where", NULL,
+            "expected a condition on the sets, such as \"io and not compute\", or \"idle\"");
     rc = sta_condition_parse(text, strlen(text), &request->where_schema, &request->where, err);
     return rc == 0 ? 0 : sta_at_member(err, "where", NULL, err->position);
 }
@@ -263,10 +258,9 @@ static int read_order_column(struct sta_overlap_request *request, const struct s
 {
     char place[24];
     snprintf(place, sizeof place, "%zu", request->order_count);
-    if (column->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT, "expected the name of a column, not %s", sta_document_kind(column));
-        return sta_at_member(err, "order_by", place, -1);
-    }
+    if (column->type != STA_DOCUMENT_TEXT)
+        return sta_fail_member(err, STA_EINPUT, "order_by", place, "expected the name of a column, not %s",
+                               sta_document_kind(column));
     bool descending = column->text.bytes[0] == '-';
     const char *name = column->text.bytes + descending;
     if (!is_interval_column(request, name))
@@ -280,11 +274,9 @@ static int read_order(struct sta_overlap_request *request, struct sta_error *err
     const struct sta_document *order = sta_member_given(request->document, "order_by");
     if (order == NULL)
         return 0;
-    if (order->type != STA_DOCUMENT_LIST || order->count > ORDER_COLUMNS) {
-        sta_fail(err, STA_EINPUT, "expected a list of at most %d columns, such as [\"-time\"]",
-                 ORDER_COLUMNS);
-        return sta_at_member(err, "order_by", NULL, -1);
-    }
+    if (order->type != STA_DOCUMENT_LIST || order->count > ORDER_COLUMNS)
+        return sta_fail_member(err, STA_EINPUT, "order_by", NULL,
+                               "expected a list of at most %d columns, such as [\"-time\"]", ORDER_COLUMNS);
     request->order = sta_alloc_array(order->count + 1, sizeof *request->order);
     int rc = 0;
     for (const struct sta_document *column = order->first; rc == 0 && column != NULL; column = column->next)
@@ -298,10 +290,9 @@ static int read_count(const struct sta_overlap_request *request, const char *nam
     const struct sta_document *member = sta_member_given(request->document, name);
     if (member == NULL)
         return 0;
-    if (member->type != STA_DOCUMENT_INT || member->integer < 1 || member->integer > most) {
-        sta_fail(err, STA_EINPUT, "expected a whole number from 1 to %lld", (long long)most);
-        return sta_at_member(err, name, NULL, -1);
-    }
+    if (member->type != STA_DOCUMENT_INT || member->integer < 1 || member->integer > most)
+        return sta_fail_member(err, STA_EINPUT, name, NULL, "expected a whole number from 1 to %lld",
+                               (long long)most);
     *value = (uint32_t)member->integer;
     return 0;
 }

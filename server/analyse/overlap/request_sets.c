@@ -48,8 +48,7 @@ static int check_name(const struct sta_overlap_request *request, const char *nam
         why = "the older analyser knows compute, io and app_io";
     if (why == NULL)
         return 0;
-    sta_fail(err, STA_EINPUT, "a set cannot be named \"%.100s\": %s", name, why);
-    return sta_at_member(err, "sets", name, -1);
+    return sta_fail_member(err, STA_EINPUT, "sets", name, "a set cannot be named \"%.100s\": %s", name, why);
 }
 
 /* ---- sets that the request writes */
@@ -60,10 +59,9 @@ static int read_set(struct sta_overlap_request *request, const struct sta_docume
     int rc = check_name(request, member->name, err);
     if (rc != 0)
         return rc;
-    if (member->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT, "expected a condition, not %s", sta_document_kind(member));
-        return sta_at_member(err, "sets", member->name, -1);
-    }
+    if (member->type != STA_DOCUMENT_TEXT)
+        return sta_fail_member(err, STA_EINPUT, "sets", member->name, "expected a condition, not %s",
+                               sta_document_kind(member));
     struct sta_overlap_set *set = &request->sets[request->set_count];
     *set = (struct sta_overlap_set){.name = member->name, .text = member->text.bytes};
     rc = sta_condition_parse(member->text.bytes, member->text.length, sta_columns_schema(request->columns),
@@ -92,10 +90,9 @@ static int read_sets(struct sta_overlap_request *request, struct sta_error *err)
 {
     const struct sta_document *sets = sta_member_given(request->document, "sets");
     if (sets == NULL || sets->type != STA_DOCUMENT_OBJECT || sets->count == 0 ||
-        sets->count > STA_OVERLAP_SETS) {
-        sta_fail(err, STA_EINPUT, "expected 1 to %d sets: {\"name\": \"condition\", ..}", STA_OVERLAP_SETS);
-        return sta_at_member(err, "sets", NULL, -1);
-    }
+        sets->count > STA_OVERLAP_SETS)
+        return sta_fail_member(err, STA_EINPUT, "sets", NULL,
+                               "expected 1 to %d sets: {\"name\": \"condition\", ..}", STA_OVERLAP_SETS);
     int rc = 0;
     for (const struct sta_document *member = sets->first; rc == 0 && member != NULL; member = member->next)
         rc = read_set(request, member, err);
@@ -342,10 +339,8 @@ int sta_overlap_bind(struct sta_overlap_request *request, bool filters, struct s
 {
     const struct sta_overlap_query *query = request->query;
     bool layers = sta_member_given(request->document, "layers") != NULL;
-    if (layers && sta_member_given(request->document, "sets") != NULL) {
-        sta_fail(err, STA_EINPUT, "give either sets or layers");
-        return sta_at_member(err, "layers", NULL, -1);
-    }
+    if (layers && sta_member_given(request->document, "sets") != NULL)
+        return sta_fail_member(err, STA_EINPUT, "layers", NULL, "give either sets or layers");
     const char *name = layers ? query->trace_preset : NULL;
     const struct sta_preset *preset = NULL;
     int rc = sta_member_text(request->document, "preset", &name, err);

@@ -98,11 +98,10 @@ int sta_overlap_series_create(const struct sta_overlap_request *request, const s
     int64_t count = to > from ? (to - 1) / request->granularity - first + 1 : 0;
     *series = fresh;
     *fresh = (struct sta_overlap_series){.request = request, .budget = budget};
-    if (count > MOST_BINS) {
-        sta_fail(err, STA_ELIMIT, "a series of %lld bins; at most %d are allowed: take a larger granularity",
-                 (long long)count, MOST_BINS);
-        return sta_at_member(err, "granularity", NULL, -1);
-    }
+    if (count > MOST_BINS)
+        return sta_fail_member(err, STA_ELIMIT, "granularity", NULL,
+                               "a series of %lld bins; at most %d are allowed: take a larger granularity",
+                               (long long)count, MOST_BINS);
     fresh->bins = (struct bins){.g = request->granularity, .first = first, .count = (size_t)count};
     fresh->coverage_count = sta_budget_workers(budget) * masks_of(fresh);
     fresh->coverages =

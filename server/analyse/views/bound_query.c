@@ -34,22 +34,17 @@ static int read_window(struct sta_bound_query *bound, struct sta_error *err)
     const struct sta_view_query *query = bound->query;
     bound->from = INT64_MIN;
     bound->to = INT64_MAX;
-    if (query->has_from && isnan(query->from)) {
-        sta_fail(err, STA_EINPUT, "expected a number of seconds");
-        return sta_at(err, "/from", -1);
-    }
-    if (query->has_to && isnan(query->to)) {
-        sta_fail(err, STA_EINPUT, "expected a number of seconds");
-        return sta_at(err, "/to", -1);
-    }
+    if (query->has_from && isnan(query->from))
+        return sta_fail_at(err, STA_EINPUT, "/from", "expected a number of seconds");
+    if (query->has_to && isnan(query->to))
+        return sta_fail_at(err, STA_EINPUT, "/to", "expected a number of seconds");
     if (query->has_from)
         bound->from = sta_ticks(query->from, bound->ticks_per_us);
     if (query->has_to)
         bound->to = sta_ticks(query->to, bound->ticks_per_us);
     if (bound->to >= bound->from)
         return 0;
-    sta_fail(err, STA_EINPUT, "to (%g s) lies before from (%g s)", query->to, query->from);
-    return sta_at(err, "/to", -1);
+    return sta_fail_at(err, STA_EINPUT, "/to", "to (%g s) lies before from (%g s)", query->to, query->from);
 }
 
 static int read_filter(struct sta_bound_query *bound, struct sta_error *err)

@@ -13,8 +13,8 @@ const struct sta_document *sta_member_given(const struct sta_document *object, c
 
 static int fail_kind(const struct sta_document *member, const char *wanted, struct sta_error *err)
 {
-    sta_fail(err, STA_EINPUT, "expected %s, not %s", wanted, sta_document_kind(member));
-    return sta_at_member(err, member->name, NULL, -1);
+    return sta_fail_member(err, STA_EINPUT, member->name, NULL, "expected %s, not %s", wanted,
+                           sta_document_kind(member));
 }
 
 int sta_member_bool(const struct sta_document *object, const char *name, bool *value, struct sta_error *err)

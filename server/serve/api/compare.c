@@ -34,10 +34,9 @@ int sta_view_find_listed(struct sta_view *view, struct sta_error *err)
     const char *names = view->values[STA_PARAMETER_TRACES].text;
     struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT),
                         *list = sta_document_create(&view->memory, STA_DOCUMENT_LIST);
-    if (names == NULL) {
-        sta_fail(err, STA_EINPUT, "traces is missing: ids of the runs to compare, with commas between");
-        return sta_at(err, "/traces", -1);
-    }
+    if (names == NULL)
+        return sta_fail_at(err, STA_EINPUT, "/traces",
+                           "traces is missing: ids of the runs to compare, with commas between");
     for (const char *at = names; *at;) {
         size_t length = strcspn(at, ",");
         sta_document_append(&view->memory, list, NULL, sta_document_text(&view->memory, at, length));
@@ -59,8 +58,8 @@ static int find_baseline(const struct sta_view *view, size_t *number, struct sta
             return STA_OK;
     if (baseline == NULL)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "baseline=%.60s is none of the traces that are compared", baseline);
-    return sta_at(err, "/baseline", -1);
+    return sta_fail_at(err, STA_EINPUT, "/baseline", "baseline=%.60s is none of the traces that are compared",
+                       baseline);
 }
 
 /* The preset of the baseline, unless one is named, is that of all: layers of different presets have no
@@ -71,10 +70,9 @@ static int check_compare(struct sta_view *view, struct sta_error *err)
     const char *preset = view->values[STA_PARAMETER_PRESET].text;
     if (find_baseline(view, &baseline, err) != STA_OK)
         return err->status;
-    if (view->values[STA_PARAMETER_LAYER].given && kind_of(view) != &sta_view_layer) {
-        sta_fail(err, STA_EINPUT, "layer is for view=layer; the other views show all layers");
-        return sta_at(err, "/layer", -1);
-    }
+    if (view->values[STA_PARAMETER_LAYER].given && kind_of(view) != &sta_view_layer)
+        return sta_fail_at(err, STA_EINPUT, "/layer",
+                           "layer is for view=layer; the other views show all layers");
     if (preset == NULL)
         return sta_library_preset_of(view->server->options.library, view->traces[baseline].id, view->preset,
                                      err);

@@ -19,16 +19,13 @@ int sta_counters_result(struct sta_view *view, const struct sta_series *series,
     struct sta_table table = {0};
     struct sta_facts facts = {0};
     size_t count;
-    if (strcmp(view->values[STA_PARAMETER_SEMANTICS].text, "exact") != 0) {
-        sta_fail(err, STA_EINPUT, "Counters are exact; no older analyser has them");
-        return sta_at(err, "/semantics", -1);
-    }
+    if (strcmp(view->values[STA_PARAMETER_SEMANTICS].text, "exact") != 0)
+        return sta_fail_at(err, STA_EINPUT, "/semantics", "Counters are exact; no older analyser has them");
     for (size_t i = 0; i < STA_COUNT_OF(others); i++)
-        if (view->values[others[i].parameter].given) {
-            sta_fail(err, STA_EINPUT, "Counters are of no layer and no event; ask without %s",
-                     others[i].pointer + 1);
-            return sta_at(err, others[i].pointer, -1);
-        }
+        if (view->values[others[i].parameter].given)
+            return sta_fail_at(err, STA_EINPUT, others[i].pointer,
+                               "Counters are of no layer and no event; ask without %s",
+                               others[i].pointer + 1);
     const char **counters = sta_view_list(view, view->values[STA_PARAMETER_COUNTERS].text, &count);
     int status = sta_counter_series(&query, series, counters, count, budget, &table, &facts, err);
     if (status == STA_OK)

@@ -151,8 +151,8 @@ static int check_names(const struct sta_view *view, unsigned parameter, struct s
         if (!is_known(view, parameter, at, length)) {
             char pointer[40];
             snprintf(pointer, sizeof pointer, "/%.30s", name);
-            sta_fail(err, STA_EINPUT, "There is no %s \"%.*s\"", name, (int)STA_MIN(length, 60), at);
-            return sta_at(err, pointer, -1);
+            return sta_fail_at(err, STA_EINPUT, pointer, "There is no %s \"%.*s\"", name,
+                               (int)STA_MIN(length, 60), at);
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
@@ -327,9 +327,9 @@ static int check_compared(struct sta_view *view, struct sta_error *err)
 {
     if (view->trace_count == 2)
         return sta_view_check_findings(view, err);
-    sta_fail(err, STA_EINPUT, "Findings of two traces are compared, not of %zu: the baseline, then the other",
-             view->trace_count);
-    return sta_at(err, "/traces", -1);
+    return sta_fail_at(err, STA_EINPUT, "/traces",
+                       "Findings of two traces are compared, not of %zu: the baseline, then the other",
+                       view->trace_count);
 }
 
 static void put_change(struct sta_buffer *out, const struct sta_finding_change *change)

@@ -197,17 +197,16 @@ int sta_view_check_findings(struct sta_view *view, struct sta_error *err)
 {
     const char *preset = view->values[STA_PARAMETER_PRESET].text;
     const struct sta_parameter_value *goal = &view->values[STA_PARAMETER_GOAL];
-    if (goal->given && !(goal->number > 0 && goal->number <= 1)) {
-        sta_fail(err, STA_EINPUT, "expected a share of time above 0, up to 1, such as 0.9");
-        return sta_at(err, "/goal", -1);
-    }
+    if (goal->given && !(goal->number > 0 && goal->number <= 1))
+        return sta_fail_at(err, STA_EINPUT, "/goal",
+                           "expected a share of time above 0, up to 1, such as 0.9");
     if (preset == NULL)
         return sta_library_preset_of(view->server->options.library, view->traces[0].id, view->preset, err);
     snprintf(view->preset, sizeof view->preset, "%s", preset);
     if (sta_presets_find(view->presets, preset) != NULL)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "There is no preset \"%.60s\"; /api/v1/presets lists all", preset);
-    return sta_at(err, "/preset", -1);
+    return sta_fail_at(err, STA_EINPUT, "/preset", "There is no preset \"%.60s\"; /api/v1/presets lists all",
+                       preset);
 }
 
 static const struct sta_view_kind view_findings_kept = {.name = "kept findings",

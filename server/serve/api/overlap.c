@@ -66,10 +66,9 @@ static int default_sets(struct sta_view *view, struct sta_error *err)
     const char *semantics = view->values[STA_PARAMETER_OVERLAP_SEMANTICS].text;
     if (view->from_parameters && has_member(view, "attribution"))
         return gather_attribution(view, err);
-    if (view->from_parameters && has_member(view, "by")) {
-        sta_fail(err, STA_EINPUT, "by names the rows of an attribution; attribution is not given");
-        return sta_at(err, "/by", -1);
-    }
+    if (view->from_parameters && has_member(view, "by"))
+        return sta_fail_at(err, STA_EINPUT, "/by",
+                           "by names the rows of an attribution; attribution is not given");
     bool said = has_member(view, "sets") || has_member(view, "layers") || !view->from_parameters;
     if (!said && semantics != NULL && strcmp(semantics, "compatible") == 0)
         add_usual_sets(view);

@@ -20,16 +20,15 @@ static int check_members(struct sta_view *view, struct sta_error *err)
          member = member->next) {
         if (member->type == STA_DOCUMENT_TEXT)
             continue;
-        sta_fail(err, STA_EINPUT, "%s must be a text, not %s", member->name, sta_document_kind(member));
-        status = sta_at_member(err, member->name, NULL, -1);
+        status = sta_fail_member(err, STA_EINPUT, member->name, NULL, "%s must be a text, not %s",
+                                 member->name, sta_document_kind(member));
     }
     if (status != STA_OK)
         return status;
     const char *filters = text_of(view, "filters");
     if (filters == NULL || strcmp(filters, "on") == 0 || strcmp(filters, "off") == 0)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "filters=%.60s is not allowed; allowed: on|off", filters);
-    return sta_at(err, "/filters", -1);
+    return sta_fail_at(err, STA_EINPUT, "/filters", "filters=%.60s is not allowed; allowed: on|off", filters);
 }
 
 /* The name: that which is given, or the trace's own. */
@@ -44,10 +43,9 @@ static int check(struct sta_view *view, struct sta_error *err)
     if (name == NULL)
         return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
     if (strlen(name) >= sizeof view->preset ||
-        (text_of(view, "yaml") == NULL && sta_presets_find(view->presets, name) == NULL)) {
-        sta_fail(err, STA_EINPUT, "There is no preset \"%.60s\"; /api/v1/presets lists all", name);
-        return sta_at(err, "/preset", -1);
-    }
+        (text_of(view, "yaml") == NULL && sta_presets_find(view->presets, name) == NULL))
+        return sta_fail_at(err, STA_EINPUT, "/preset",
+                           "There is no preset \"%.60s\"; /api/v1/presets lists all", name);
     snprintf(view->preset, sizeof view->preset, "%s", name);
     return STA_OK;
 }

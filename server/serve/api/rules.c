@@ -78,22 +78,16 @@ static int text_of_rule(const struct sta_document *request, struct sta_buffer *t
     const struct sta_document *yaml = sta_document_member(request, "yaml"),
                               *rule = sta_document_member(request, "rule");
     *object = rule != NULL;
-    if ((yaml != NULL) == (rule != NULL)) {
-        sta_fail(err, STA_EINPUT, "give the rule either as yaml, a text, or as rule, an object");
-        return sta_at(err, "/rule", -1);
-    }
-    if (yaml != NULL && yaml->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT, "yaml must be a text, not %s", sta_document_kind(yaml));
-        return sta_at(err, "/yaml", -1);
-    }
-    if (yaml != NULL && yaml->text.length == 0) {
-        sta_fail(err, STA_EINPUT, "yaml is empty");
-        return sta_at(err, "/yaml", -1);
-    }
-    if (rule != NULL && rule->type != STA_DOCUMENT_OBJECT) {
-        sta_fail(err, STA_EINPUT, "rule must be an object, not %s", sta_document_kind(rule));
-        return sta_at(err, "/rule", -1);
-    }
+    if ((yaml != NULL) == (rule != NULL))
+        return sta_fail_at(err, STA_EINPUT, "/rule",
+                           "give the rule either as yaml, a text, or as rule, an object");
+    if (yaml != NULL && yaml->type != STA_DOCUMENT_TEXT)
+        return sta_fail_at(err, STA_EINPUT, "/yaml", "yaml must be a text, not %s", sta_document_kind(yaml));
+    if (yaml != NULL && yaml->text.length == 0)
+        return sta_fail_at(err, STA_EINPUT, "/yaml", "yaml is empty");
+    if (rule != NULL && rule->type != STA_DOCUMENT_OBJECT)
+        return sta_fail_at(err, STA_EINPUT, "/rule", "rule must be an object, not %s",
+                           sta_document_kind(rule));
     if (yaml != NULL)
         sta_put(text, yaml->text.bytes, yaml->text.length);
     else

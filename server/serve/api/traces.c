@@ -59,8 +59,8 @@ static int check_format(const char *format, struct sta_error *err)
 {
     if (format == NULL || strcmp(format, "auto") == 0 || strcmp(format, "dataload") == 0)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "format \"%.60s\" is not known; allowed: auto, dataload", format);
-    return sta_at(err, "/format", -1);
+    return sta_fail_at(err, STA_EINPUT, "/format", "format \"%.60s\" is not known; allowed: auto, dataload",
+                       format);
 }
 
 int sta_api_trace_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)

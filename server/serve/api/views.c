@@ -52,8 +52,7 @@ static int refuse_unused(struct sta_view *view, enum sta_parameter_id id, const 
         return STA_OK;
     }
     snprintf(pointer, sizeof pointer, "/%s", parameter->name);
-    sta_fail(err, STA_EINPUT, "%s makes no difference here: %s", parameter->name, why);
-    return sta_at(err, pointer, -1);
+    return sta_fail_at(err, STA_EINPUT, pointer, "%s makes no difference here: %s", parameter->name, why);
 }
 
 static int check_views(struct sta_view *view, struct sta_error *err)
@@ -63,10 +62,9 @@ static int check_views(struct sta_view *view, struct sta_error *err)
     int status = STA_OK;
     const char **views = sta_view_list(view, view->values[STA_PARAMETER_VIEWS].text, &count);
     for (size_t i = 0; i < count && status == STA_OK; i++)
-        if (!sta_word_listed(views[i], allowed)) {
-            sta_fail(err, STA_EINPUT, "There is no view type \"%.60s\"; allowed: %s", views[i], allowed);
-            status = sta_at(err, "/views", -1);
-        }
+        if (!sta_word_listed(views[i], allowed))
+            status = sta_fail_at(err, STA_EINPUT, "/views", "There is no view type \"%.60s\"; allowed: %s",
+                                 views[i], allowed);
     free(views);
     return status;
 }
@@ -76,10 +74,9 @@ static int check_quantiles(struct sta_view *view, struct sta_error *err)
     const struct sta_parameter_value *quantiles = &view->values[STA_PARAMETER_QUANTILE_STATS];
     if (!is_exact(view) || quantiles->text == NULL || strcmp(quantiles->text, "false") == 0)
         return STA_OK;
-    sta_fail(err, STA_EINPUT,
-             "quantile_stats=true is of semantics=compatible; for exact quantiles ask query for "
-             "quantile(time, 0.99)");
-    return sta_at(err, "/quantile_stats", -1);
+    return sta_fail_at(err, STA_EINPUT, "/quantile_stats",
+                       "quantile_stats=true is of semantics=compatible; for exact quantiles ask query for "
+                       "quantile(time, 0.99)");
 }
 
 /* Exact tables do not depend on view types.  The granularity is the width of the bins of whatever table has
@@ -124,12 +121,12 @@ static int check_step(struct sta_view *view, struct sta_error *err)
     view->values[STA_PARAMETER_SEMANTICS] = view->values[STA_PARAMETER_STEP_SEMANTICS];
     if (!is_exact(view))
         return check_table(view, err);
-    sta_fail(err, STA_EINPUT,
-             "%s is a step of the compatible computation: ask for it with semantics=compatible; exact has "
-             "the layer "
-             "view, the flat view and the summary",
-             view->kind->name);
-    return sta_at(err, "/semantics", -1);
+    return sta_fail_at(
+        err, STA_EINPUT, "/semantics",
+        "%s is a step of the compatible computation: ask for it with semantics=compatible; exact has "
+        "the layer "
+        "view, the flat view and the summary",
+        view->kind->name);
 }
 
 /* Tables of one layer: the preset's first when none is named. */
@@ -406,11 +403,11 @@ static int check_timeseries(struct sta_view *view, struct sta_error *err)
     }
     if (fits || view->page.has_limit)
         return STA_OK;
-    sta_fail(err, STA_ELIMIT,
-             "The series would have %.0f rows, more than %llu (setting rows): raise granularity, or give "
-             "max_points",
-             ceil(points->given ? (double)points->integer : bins), (unsigned long long)rows);
-    return sta_at(err, points->given ? "/max_points" : "/granularity", -1);
+    return sta_fail_at(
+        err, STA_ELIMIT, points->given ? "/max_points" : "/granularity",
+        "The series would have %.0f rows, more than %llu (setting rows): raise granularity, or give "
+        "max_points",
+        ceil(points->given ? (double)points->integer : bins), (unsigned long long)rows);
 }
 
 /* Bins as fine as the number of points allows, unless their width is asked for. */

@@ -169,10 +169,8 @@ static int put_one(const struct sta_view *view, const struct sta_whatif_result *
     unsigned t = 0;
     while (strcmp(sta_whatif_table_name(t), name) != 0)
         t++;
-    if (whatif->tables[t].column_count == 0) {
-        sta_fail(err, STA_EINPUT, "The request does not ask for the table %s", name);
-        return sta_at(err, "/table", -1);
-    }
+    if (whatif->tables[t].column_count == 0)
+        return sta_fail_at(err, STA_EINPUT, "/table", "The request does not ask for the table %s", name);
     put_table(&response->body, format_of(view), &whatif->tables[t]);
     response->content_type = sta_format_content_type(format_of(view));
     return STA_OK;
@@ -240,11 +238,9 @@ static int align_events(struct sta_view *view, const struct sta_budget *budget, 
     struct sta_align_input input;
     struct sta_model *model;
     int status = sta_align_request_read(view->document, &request, err);
-    if (status == STA_OK && strcmp(view->values[STA_PARAMETER_ALIGN_TABLE].text, "alignments") != 0) {
-        sta_fail(err, STA_EINPUT,
-                 "The files of the published simulation are of imported training logs alone");
-        return sta_at(err, "/table", -1);
-    }
+    if (status == STA_OK && strcmp(view->values[STA_PARAMETER_ALIGN_TABLE].text, "alignments") != 0)
+        return sta_fail_at(err, STA_EINPUT, "/table",
+                           "The files of the published simulation are of imported training logs alone");
     if (status == STA_OK)
         status = get_model(view, budget, &model, err);
     if (status != STA_OK)
@@ -350,10 +346,8 @@ static int read_log(const struct sta_document *document, struct sta_training_log
                     struct sta_source *source, struct sta_error *err)
 {
     const struct sta_document *text = sta_document_member(document, "log");
-    if (document->type != STA_DOCUMENT_OBJECT || text == NULL || text->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT, "log must be the text of a training log");
-        return sta_at(err, "log", -1);
-    }
+    if (document->type != STA_DOCUMENT_OBJECT || text == NULL || text->type != STA_DOCUMENT_TEXT)
+        return sta_fail_at(err, STA_EINPUT, "log", "log must be the text of a training log");
     return sta_training_log_add(log, text->text.bytes, text->text.length, source, err);
 }
 

@@ -61,8 +61,7 @@ char *sta_cursor_encode(const struct sta_token_subject *subject, const void *pos
 
 static int fail_token(struct sta_error *err, int status, const char *text)
 {
-    sta_fail(err, status, "%s", text);
-    return sta_at(err, "/cursor", -1);
+    return sta_fail_at(err, status, "/cursor", "%s", text);
 }
 
 static int check_bytes(const struct sta_buffer *bytes, const struct sta_token_subject *subject,

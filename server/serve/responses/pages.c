@@ -139,11 +139,10 @@ static int add_unix_time(const struct sta_page_writer *writer, struct sta_table 
 {
     struct sta_table_column *unix_ms = sta_table_add(table, "unix_ms", STA_TYPE_INT, NULL);
     const struct sta_table_column *start = sta_table_find(table, "time_start");
-    if (start == NULL || start->type != STA_TYPE_FLOAT) {
-        sta_fail(err, STA_EINPUT,
-                 "time=absolute adds unix_ms to tables with a column time_start; this one has none");
-        return sta_at(err, "/time", -1);
-    }
+    if (start == NULL || start->type != STA_TYPE_FLOAT)
+        return sta_fail_at(
+            err, STA_EINPUT, "/time",
+            "time=absolute adds unix_ms to tables with a column time_start; this one has none");
     for (size_t row = 0; row < table->rows; row++)
         if (!start->missing[row])
             sta_table_set_int(

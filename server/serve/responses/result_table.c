@@ -208,10 +208,9 @@ static int find_keys(const struct sta_table *table, const struct sta_name_list *
         const struct sta_table_column *column = sta_table_find(table, name + descending);
         if (column == NULL)
             return fail_column(table, name + descending, order->parameter, err);
-        if (column->type == STA_TYPE_LIST) {
-            sta_fail(err, STA_EINPUT, "The column \"%s\" holds lists, which have no order", column->name);
-            return sta_at(err, order->parameter, -1);
-        }
+        if (column->type == STA_TYPE_LIST)
+            return sta_fail_at(err, STA_EINPUT, order->parameter,
+                               "The column \"%s\" holds lists, which have no order", column->name);
         sort->keys[sort->count++] = (struct sort_key){column, descending};
     }
     return STA_OK;

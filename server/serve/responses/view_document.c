@@ -139,8 +139,7 @@ static int check_order(const struct sta_call *call, struct sta_error *err)
 {
     if (!call->values[STA_PARAMETER_SORT].given || !call->values[STA_PARAMETER_ORDER_BY].given)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "sort and order_by are two names of the same; give one");
-    return sta_at(err, "/order_by", -1);
+    return sta_fail_at(err, STA_EINPUT, "/order_by", "sort and order_by are two names of the same; give one");
 }
 
 static int add_parameters(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
@@ -178,11 +177,9 @@ static int read_format(struct sta_view *view, const struct sta_call *call, struc
         view->text_form = member->text.bytes;
         return STA_OK;
     }
-    if (member->type != STA_DOCUMENT_TEXT || !sta_word_listed(member->text.bytes, words)) {
-        sta_fail(err, STA_EINPUT, "format must be one of %s%s%s", words, others != NULL ? "|" : "",
-                 others != NULL ? others : "");
-        return sta_at(err, "/format", -1);
-    }
+    if (member->type != STA_DOCUMENT_TEXT || !sta_word_listed(member->text.bytes, words))
+        return sta_fail_at(err, STA_EINPUT, "/format", "format must be one of %s%s%s", words,
+                           others != NULL ? "|" : "", others != NULL ? others : "");
     view->page.format = sta_format_of(member->text.bytes);
     return STA_OK;
 }
@@ -193,10 +190,9 @@ static int read_cursor(struct sta_view *view, const struct sta_call *call, struc
     view->page.cursor = call->values[STA_PARAMETER_CURSOR].text;
     if (member == NULL || view->page.cursor != NULL || member->type == STA_DOCUMENT_NULL)
         return STA_OK;
-    if (member->type != STA_DOCUMENT_TEXT) {
-        sta_fail(err, STA_EINPUT, "cursor must be a text: the member next of the page before");
-        return sta_at(err, "/cursor", -1);
-    }
+    if (member->type != STA_DOCUMENT_TEXT)
+        return sta_fail_at(err, STA_EINPUT, "/cursor",
+                           "cursor must be a text: the member next of the page before");
     view->page.cursor = member->text.bytes;
     return STA_OK;
 }
@@ -205,8 +201,8 @@ static int check_start(const struct sta_page *page, struct sta_error *err)
 {
     if (page->offset == 0 || page->cursor == NULL)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "A page begins at an offset or behind a cursor; give one of them");
-    return sta_at(err, "/offset", -1);
+    return sta_fail_at(err, STA_EINPUT, "/offset",
+                       "A page begins at an offset or behind a cursor; give one of them");
 }
 
 static int read_offset(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
@@ -214,10 +210,8 @@ static int read_offset(struct sta_view *view, const struct sta_call *call, struc
     const struct sta_document *member = sta_document_take(view->document, "offset");
     const struct sta_parameter_value *value = &call->values[STA_PARAMETER_ROW_OFFSET];
     const bool good = member != NULL && member->type == STA_DOCUMENT_INT && member->integer >= 0;
-    if (member != NULL && !good && !value->given) {
-        sta_fail(err, STA_EINPUT, "offset must be a whole number of rows");
-        return sta_at(err, "/offset", -1);
-    }
+    if (member != NULL && !good && !value->given)
+        return sta_fail_at(err, STA_EINPUT, "/offset", "offset must be a whole number of rows");
     view->page.offset = value->given ? (uint64_t)value->integer : good ? (uint64_t)member->integer : 0;
     return check_start(&view->page, err);
 }
@@ -229,15 +223,13 @@ static int read_explain(struct sta_view *view, const struct sta_call *call, stru
         return STA_OK;
     const struct sta_document *member = sta_document_take(view->document, "explain");
     const struct sta_parameter_value *value = &call->values[STA_PARAMETER_EXPLAIN];
-    if (member != NULL && member->type != STA_DOCUMENT_BOOL) {
-        sta_fail(err, STA_EINPUT, "explain must be true or false");
-        return sta_at(err, "/explain", -1);
-    }
+    if (member != NULL && member->type != STA_DOCUMENT_BOOL)
+        return sta_fail_at(err, STA_EINPUT, "/explain", "explain must be true or false");
     view->explain = value->given ? strcmp(value->text, "true") == 0 : member != NULL && member->truth;
     if (!view->explain || view->page.format == STA_FORMAT_JSON)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "explain needs format=json: the other forms hold the table alone");
-    return sta_at(err, "/explain", -1);
+    return sta_fail_at(err, STA_EINPUT, "/explain",
+                       "explain needs format=json: the other forms hold the table alone");
 }
 
 static int check_limit(const struct sta_view *view, uint64_t limit, struct sta_error *err)
@@ -245,9 +237,9 @@ static int check_limit(const struct sta_view *view, uint64_t limit, struct sta_e
     uint64_t rows = view->server->options.rows;
     if (limit <= rows)
         return STA_OK;
-    sta_fail(err, STA_ELIMIT, "limit is %llu, more than %llu rows (setting rows); ask page by page",
-             (unsigned long long)limit, (unsigned long long)rows);
-    return sta_at(err, "/limit", -1);
+    return sta_fail_at(err, STA_ELIMIT, "/limit",
+                       "limit is %llu, more than %llu rows (setting rows); ask page by page",
+                       (unsigned long long)limit, (unsigned long long)rows);
 }
 
 /* The limit of a page stands in the last stage.  One that is none stays in the document where the analysis
@@ -263,10 +255,8 @@ static int read_limit(struct sta_view *view, const struct sta_call *call, struct
     bool good = member != NULL && member->type == STA_DOCUMENT_INT && member->integer >= 0;
     if (member != NULL && !good && !value->given && view->kind->checks_limit)
         return STA_OK;
-    if (member != NULL && !good && !value->given) {
-        sta_fail(err, STA_EINPUT, "limit must be a whole number of rows");
-        return sta_at(err, "/limit", -1);
-    }
+    if (member != NULL && !good && !value->given)
+        return sta_fail_at(err, STA_EINPUT, "/limit", "limit must be a whole number of rows");
     sta_document_take(stage, "limit");
     view->page.has_limit = value->given || good;
     view->page.limit = value->given ? (uint64_t)value->integer : good ? (uint64_t)member->integer : 0;
@@ -278,10 +268,9 @@ static int keep_limit(struct sta_view *view, const struct sta_call *call, struct
 {
     const struct sta_parameter_value *limit = &call->values[STA_PARAMETER_LIMIT];
     const bool offset = call->values[STA_PARAMETER_ROW_OFFSET].given;
-    if (offset || call->values[STA_PARAMETER_CURSOR].given) {
-        sta_fail(err, STA_EINPUT, "format=%s has no pages", view->text_form);
-        return sta_at(err, offset ? "/offset" : "/cursor", -1);
-    }
+    if (offset || call->values[STA_PARAMETER_CURSOR].given)
+        return sta_fail_at(err, STA_EINPUT, offset ? "/offset" : "/cursor", "format=%s has no pages",
+                           view->text_form);
     if (limit->given) {
         sta_document_take(view->document, "limit");
         sta_document_append(&view->memory, view->document, "limit",
@@ -363,8 +352,8 @@ static int check_filters(const struct sta_view *view, struct sta_error *err)
     bool on = filters != NULL && filters->type == STA_DOCUMENT_TEXT && strcmp(filters->text.bytes, "on") == 0;
     if (!on || view->kind->has_own_preset || sta_document_member(view->document, "preset") != NULL)
         return STA_OK;
-    sta_fail(err, STA_EINPUT, "filters=on needs preset: the filters are those of a preset");
-    return sta_at(err, "/filters", -1);
+    return sta_fail_at(err, STA_EINPUT, "/filters",
+                       "filters=on needs preset: the filters are those of a preset");
 }
 
 static int parse_document(struct sta_view *view, const char *bytes, size_t size, const char *what,

@@ -37,10 +37,8 @@ static bool is_named(const struct sta_view *view, const char *id)
 static int add(struct search *search, const char *id, const char *label, struct sta_error *err)
 {
     struct sta_view *view = search->view;
-    if (view->trace_count == TRACES) {
-        sta_fail(err, STA_ELIMIT, "traces names more than %d traces", TRACES);
-        return sta_at(err, "/traces", -1);
-    }
+    if (view->trace_count == TRACES)
+        return sta_fail_at(err, STA_ELIMIT, "/traces", "traces names more than %d traces", TRACES);
     struct sta_view_trace *trace = &view->traces[view->trace_count++];
     snprintf(trace->id, sizeof trace->id, "%s", id);
     trace->label = sta_arena_copy(&view->memory, label, strlen(label));
@@ -149,11 +147,9 @@ int sta_view_find_traces(struct sta_view *view, struct sta_error *err)
 {
     const struct sta_document *traces = sta_document_take(view->document, "traces");
     if (traces == NULL || traces->count == 0 ||
-        (traces->type != STA_DOCUMENT_LIST && traces->type != STA_DOCUMENT_OBJECT)) {
-        sta_fail(err, STA_EINPUT,
-                 "traces must be a list of ids or an object of ids by label, of one trace or more");
-        return sta_at(err, "/traces", -1);
-    }
+        (traces->type != STA_DOCUMENT_LIST && traces->type != STA_DOCUMENT_OBJECT))
+        return sta_fail_at(err, STA_EINPUT, "/traces",
+                           "traces must be a list of ids or an object of ids by label, of one trace or more");
     struct search search = {.view = view};
     view->traces =
         sta_arena_alloc(&view->memory, TRACES * sizeof *view->traces, _Alignof(struct sta_view_trace));
