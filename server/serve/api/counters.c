@@ -65,8 +65,7 @@ int sta_put_counters(const struct sta_view *view, const struct sta_budget *budge
         status = sta_counters_list(view->snapshot, budget, &table, err);
     if (status != STA_OK)
         return status;
-    sta_put_member(out, "counters");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "counters");
     put_rows(&table, out);
     sta_put_char(out, ']');
     sta_table_fini(&table);

@@ -28,8 +28,7 @@ int sta_api_version(struct sta_call *call, struct sta_response *response, struct
     sta_put_char(out, '{');
     sta_put_member_text(out, "name", "strata");
     sta_put_member_text(out, "version", call->server->options.version);
-    sta_put_member(out, "build");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "build");
     sta_put_member_text(out, "id", sta_build_id());
     sta_put_member_text(out, "compiler", __VERSION__);
 #ifdef __OPTIMIZE__

@@ -1,4 +1,5 @@
 /* Why a run is slow: utilisation, stragglers, access patterns, findings. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +8,6 @@
 #include "findings/findings.h"
 
 #define RUN_VALUES (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
-
-static void put_objects(struct sta_buffer *out, const char *member, const struct sta_table *table)
-{
-    sta_put_member(out, member);
-    sta_put_table_objects(out, table);
-}
 
 /* ---- utilisation */
 
@@ -32,8 +27,8 @@ static int result_utilisation(struct sta_view *view, const struct sta_budget *bu
     sta_put_facts(out, &utilisation.facts);
     sta_put_member_text(out, "verdict", utilisation.verdict);
     sta_put_member_text(out, "verdict_dlio", utilisation.verdict_dlio);
-    put_objects(out, "epochs", &utilisation.epochs);
-    put_objects(out, "per_rank", &utilisation.per_rank);
+    sta_put_member_rows(out, "epochs", &utilisation.epochs);
+    sta_put_member_rows(out, "per_rank", &utilisation.per_rank);
     sta_utilisation_result_fini(&utilisation);
     return STA_OK;
 }
@@ -172,21 +167,16 @@ static int check_findings(struct sta_view *view, struct sta_error *err)
 static void put_window(struct sta_buffer *out, const struct sta_view *view)
 {
     static const unsigned ends[] = {STA_PARAMETER_FROM, STA_PARAMETER_TO};
-    sta_put_member(out, "window");
-    sta_put_char(out, '{');
-    for (size_t i = 0; i < STA_COUNT_OF(ends); i++) {
-        if (view->values[ends[i]].given)
-            sta_put_member_double(out, sta_parameters[ends[i]].name, view->values[ends[i]].number);
-        else
-            sta_put_member_null(out, sta_parameters[ends[i]].name);
-    }
+    sta_begin_object(out, "window");
+    for (size_t i = 0; i < STA_COUNT_OF(ends); i++)
+        sta_put_member_double(out, sta_parameters[ends[i]].name,
+                              view->values[ends[i]].given ? view->values[ends[i]].number : NAN);
     sta_put_char(out, '}');
 }
 
 static void put_counts(struct sta_buffer *out, const uint64_t counts[STA_SEVERITIES])
 {
-    sta_put_member(out, "counts");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "counts");
     for (size_t s = 0; s < STA_SEVERITIES; s++)
         sta_put_member_uint(out, sta_severity_name((enum sta_severity)s), counts[s]);
     sta_put_char(out, '}');
@@ -204,14 +194,12 @@ static void put_document(struct sta_buffer *out, const struct sta_view *view,
     sta_put_member_text(out, "preset", findings->preset);
     put_window(out, view);
     put_counts(out, counts);
-    sta_put_member(out, "base");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "base");
     sta_put_member_text(out, "kind", findings->base_kind);
     sta_put_member_double(out, "time", findings->base_time);
     sta_put_member_uint(out, "ranks", findings->ranks);
     sta_put_char(out, '}');
-    sta_put_member(out, "findings");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "findings");
     const char *separator = "\n";
     for (size_t i = 0; i < findings->count; i++) {
         if (!is_shown(view, &findings->items[i]))
@@ -255,9 +243,7 @@ static void put_rows(struct sta_buffer *out, const struct sta_view *view, enum s
         set_number(&table, 7, row, &f->stake_share);
         row++;
     }
-    sta_put_table_begin(out, format, &table);
-    sta_put_table_rows(out, format, &table, true);
-    sta_put_table_end(out, format, rows, NULL);
+    sta_put_whole_table(out, format, &table);
     sta_table_fini(&table);
 }
 
@@ -340,17 +326,10 @@ static void put_change(struct sta_buffer *out, const struct sta_finding_change *
     sta_put_member_text(out, "state", change->state);
     sta_put_member_text(out, "severity_baseline", old != NULL ? sta_severity_name(old->severity) : NULL);
     sta_put_member_text(out, "severity", sta_severity_name(now->severity));
-    sta_put_member(out, "value_baseline");
-    if (old != NULL)
-        sta_put_figure(out, &old->value);
-    else
-        sta_put_text(out, "null");
-    sta_put_member(out, "value");
-    sta_put_figure(out, &now->value);
-    if (old != NULL && !old->value.missing && !now->value.missing)
-        sta_put_member_double(out, "value_delta", now->value.number - old->value.number);
-    else
-        sta_put_member_null(out, "value_delta");
+    sta_put_member_figure(out, "value_baseline", old != NULL ? &old->value : NULL);
+    sta_put_member_figure(out, "value", &now->value);
+    const bool comparable = old != NULL && !old->value.missing && !now->value.missing;
+    sta_put_member_double(out, "value_delta", comparable ? now->value.number - old->value.number : NAN);
     sta_put_char(out, '}');
 }
 
@@ -366,8 +345,7 @@ static double time_of(const struct sta_table *causes, const char *name)
 static void put_cause_changes(struct sta_buffer *out, const struct sta_table *before,
                               const struct sta_table *now)
 {
-    sta_put_member(out, "causes");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "causes");
     for (size_t row = 0; before->column_count > 0 && now->column_count > 0 && row < now->rows; row++) {
         const char *name = now->columns[0].texts[row].bytes;
         const double old = time_of(before, name), time = now->columns[2].numbers[row];
@@ -397,8 +375,7 @@ static int compute_compared(struct sta_view *view, const struct sta_budget *budg
         sta_put_member_text(out, "trace", view->traces[1].label);
         sta_put_member_text(out, "preset", now->preset);
         put_cause_changes(out, &before->causes, &now->causes);
-        sta_put_member(out, "rules");
-        sta_put_char(out, '[');
+        sta_begin_list(out, "rules");
         for (size_t i = 0; i < now->count; i++) {
             const struct sta_finding_change change = sta_finding_compare(&now->items[i], before);
             sta_put_text(out, i > 0 ? ",\n" : "\n");

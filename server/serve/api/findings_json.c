@@ -9,9 +9,10 @@
 
 /* ---- one finding */
 
-void sta_put_figure(struct sta_buffer *out, const struct sta_figure *figure)
+void sta_put_member_figure(struct sta_buffer *out, const char *name, const struct sta_figure *figure)
 {
-    if (figure->missing)
+    sta_put_member(out, name);
+    if (figure == NULL || figure->missing)
         sta_put_text(out, "null");
     else if (figure->type == STA_TYPE_TEXT)
         sta_put_json_text(out, figure->text);
@@ -21,19 +22,12 @@ void sta_put_figure(struct sta_buffer *out, const struct sta_figure *figure)
         sta_put_double(out, figure->number);
 }
 
-static void put_figure_member(struct sta_buffer *out, const char *name, const struct sta_figure *figure)
-{
-    sta_put_member(out, name);
-    sta_put_figure(out, figure);
-}
-
 static void put_levels(struct sta_buffer *out, const struct sta_finding *finding)
 {
-    sta_put_member(out, "levels");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "levels");
     for (size_t level = 0; level <= STA_SEVERITY_INFO; level++)
         if (!finding->levels[level].missing)
-            put_figure_member(out, sta_severity_name((enum sta_severity)level), &finding->levels[level]);
+            sta_put_member_figure(out, sta_severity_name((enum sta_severity)level), &finding->levels[level]);
     sta_put_char(out, '}');
 }
 
@@ -50,8 +44,7 @@ static void put_threshold(struct sta_buffer *out, const struct sta_finding *find
 static void put_advice(struct sta_buffer *out, const struct sta_finding *finding)
 {
     const char *advice;
-    sta_put_member(out, "advice");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "advice");
     for (size_t i = 0; (advice = sta_finding_advice(finding, i)) != NULL; i++) {
         sta_put_text(out, i > 0 ? "," : "");
         sta_put_json_text(out, advice);
@@ -66,20 +59,9 @@ static void put_way(struct sta_buffer *out, const struct sta_finding *finding, e
     const char *name, *value;
     if (!needed && !sta_finding_way(finding, way, 0, &name, &value))
         return;
-    sta_put_member(out, member);
-    sta_put_char(out, '{');
+    sta_begin_object(out, member);
     for (size_t i = 0; sta_finding_way(finding, way, i, &name, &value); i++)
         sta_put_member_text(out, name, value);
-    sta_put_char(out, '}');
-}
-
-static void put_evidence(struct sta_buffer *out, const struct sta_table *rows)
-{
-    sta_put_member(out, "evidence");
-    sta_put_char(out, '{');
-    sta_put_table_begin(out, STA_FORMAT_JSON, rows);
-    sta_put_table_rows(out, STA_FORMAT_JSON, rows, true);
-    sta_put_table_end(out, STA_FORMAT_JSON, rows->rows, NULL);
     sta_put_char(out, '}');
 }
 
@@ -90,22 +72,21 @@ void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding)
     sta_put_member_text(out, "title", finding->title);
     sta_put_member_text(out, "group", finding->group);
     sta_put_member_text(out, "severity", sta_severity_name(finding->severity));
-    put_figure_member(out, "value", &finding->value);
+    sta_put_member_figure(out, "value", &finding->value);
     sta_put_member_text(out, "unit", finding->unit);
     sta_put_member_text(out, "direction", finding->low ? "low" : "high");
     put_levels(out, finding);
-    put_figure_member(out, "stake", &finding->stake);
-    put_figure_member(out, "stake_share", &finding->stake_share);
+    sta_put_member_figure(out, "stake", &finding->stake);
+    sta_put_member_figure(out, "stake_share", &finding->stake_share);
     sta_put_member_bool(out, "capped", finding->capped);
-    sta_put_member(out, "figures");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "figures");
     for (size_t i = 0; i < finding->figure_count; i++)
-        put_figure_member(out, finding->figures[i].name, &finding->figures[i]);
+        sta_put_member_figure(out, finding->figures[i].name, &finding->figures[i]);
     sta_put_char(out, '}');
     sta_put_member_text(out, "text", finding->text);
     put_threshold(out, finding);
     put_advice(out, finding);
-    put_evidence(out, &finding->evidence);
+    sta_put_member_table(out, "evidence", &finding->evidence);
     sta_put_member_text(out, "source", finding->source);
     put_way(out, finding, STA_WAY_LINK, "link", true);
     put_way(out, finding, STA_WAY_WHAT_IF, "what_if", false);

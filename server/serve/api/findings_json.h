@@ -7,7 +7,8 @@
 
 /** An object. */
 void sta_put_finding(struct sta_buffer *out, const struct sta_finding *finding);
-void sta_put_figure(struct sta_buffer *out, const struct sta_figure *figure);
+/** @figure: NULL: null */
+void sta_put_member_figure(struct sta_buffer *out, const char *name, const struct sta_figure *figure);
 /** The findings of one of the view's traces, kept as a result: release it.  Context: the view's compute. */
 STA_MUSTCHECK int sta_view_make_findings(struct sta_view *view, size_t trace, const struct sta_budget *budget,
                                          struct sta_result **result,

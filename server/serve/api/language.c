@@ -3,8 +3,7 @@
 
 static void put_options(struct sta_buffer *out, const struct sta_language_word *word)
 {
-    sta_put_member(out, "options");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "options");
     for (size_t i = 0; word->options != NULL && i < STA_WORD_OPTIONS && word->options[i] != NULL; i++) {
         sta_put_text(out, i > 0 ? "," : "");
         sta_put_json_text(out, word->options[i]);

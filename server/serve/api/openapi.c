@@ -113,8 +113,7 @@ static void put_path_parameter(struct sta_buffer *out, const char *path, const c
 static void put_parameters(struct sta_buffer *out, const struct sta_route *route)
 {
     const char *comma = "";
-    sta_put_member(out, "parameters");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "parameters");
     for (const char *at = strchr(route->path, '{'); at != NULL; at = strchr(at, '{')) {
         size_t length = strcspn(++at, "}");
         sta_put_text(out, comma);
@@ -137,8 +136,7 @@ static void put_operation(struct sta_buffer *out, const struct sta_route *route)
     char method[16] = "";
     for (size_t i = 0; i < sizeof method - 1 && sta_method_name(route->method)[i]; i++)
         method[i] = (char)(sta_method_name(route->method)[i] | 0x20);
-    sta_put_member(out, method);
-    sta_put_char(out, '{');
+    sta_begin_object(out, method);
     sta_put_member_text(out, "operationId", route->id);
     sta_put_format(out, ",\"tags\":[\"%s\"]", route->tag);
     sta_put_member_text(out, "summary", route->summary);
@@ -158,16 +156,14 @@ static void put_operation(struct sta_buffer *out, const struct sta_route *route)
 
 static void put_paths(struct sta_buffer *out)
 {
-    sta_put_member(out, "paths");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "paths");
     for (size_t i = 0; i < sta_route_count; i++) {
         size_t first = 0;
         while (strcmp(sta_routes[first].path, sta_routes[i].path) != 0)
             first++;
         if (first < i)
             continue; /* came with its first method */
-        sta_put_member(out, sta_routes[i].path);
-        sta_put_char(out, '{');
+        sta_begin_object(out, sta_routes[i].path);
         for (size_t same = i; same < sta_route_count; same++)
             if (strcmp(sta_routes[same].path, sta_routes[i].path) == 0)
                 put_operation(out, &sta_routes[same]);

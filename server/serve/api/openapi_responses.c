@@ -200,8 +200,7 @@ void sta_openapi_put_responses(struct sta_buffer *out, const struct sta_route *r
 {
     const int statuses[] = {route->status ? route->status : 200, route->other_status,
                             has_etag(route) && route->method == STA_GET ? 304 : 0};
-    sta_put_member(out, "responses");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "responses");
     for (size_t i = 0; i < STA_COUNT_OF(statuses); i++)
         if (statuses[i] != 0) {
             sta_put_text(out, i > 0 ? "," : "");
@@ -218,8 +217,7 @@ void sta_openapi_put_responses(struct sta_buffer *out, const struct sta_route *r
 
 static void put_problem(struct sta_buffer *out, const char *name, const char *title, const char *header)
 {
-    sta_put_member(out, name);
-    sta_put_char(out, '{');
+    sta_begin_object(out, name);
     sta_put_member_text(out, "description", title);
     sta_put_text(out, ",\"headers\":{");
     put_header(out, "X-Request-Id");

@@ -87,35 +87,21 @@ static int default_where(struct sta_view *view, struct sta_error *err)
 
 /* ---- the totals */
 
-static void put_objects(struct sta_buffer *out, const char *member, const struct sta_table *table)
+/* Those that are asked for. */
+static void put_tables(struct sta_buffer *out, const struct sta_overlap_result *overlap)
 {
-    if (table->column_count == 0)
-        return; /* not asked for */
-    sta_put_member(out, member);
-    sta_put_table_objects(out, table);
-}
-
-static void put_warnings(struct sta_buffer *out, const struct sta_overlap_result *overlap)
-{
-    sta_put_member(out, "warnings");
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < overlap->warning_count; i++) {
-        sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, overlap->warnings[i]);
-    }
-    sta_put_char(out, ']');
-}
-
-static void put_series(struct sta_buffer *out, const struct sta_table *series)
-{
-    if (series->column_count == 0)
-        return;
-    sta_put_member(out, "series");
-    sta_put_char(out, '{');
-    sta_put_table_begin(out, STA_FORMAT_JSON, series);
-    sta_put_table_rows(out, STA_FORMAT_JSON, series, true);
-    sta_put_table_end(out, STA_FORMAT_JSON, series->rows, NULL);
-    sta_put_char(out, '}');
+    const struct {
+        const char *name;
+        const struct sta_table *table;
+    } tables[] = {{"sets", &overlap->sets},         {"pairs", &overlap->pairs},
+                  {"groups", &overlap->groups},     {"concurrency", &overlap->concurrency},
+                  {"exposure", &overlap->exposure}, {"statistics", &overlap->statistics},
+                  {"explain", &overlap->explain},   {"phases", &overlap->phases}};
+    for (size_t i = 0; i < STA_COUNT_OF(tables); i++)
+        if (tables[i].table->column_count > 0)
+            sta_put_member_rows(out, tables[i].name, tables[i].table);
+    if (overlap->series.column_count > 0)
+        sta_put_member_table(out, "series", &overlap->series);
 }
 
 static void put_head(struct sta_buffer *out, const struct sta_overlap_result *overlap)
@@ -128,54 +114,28 @@ static void put_head(struct sta_buffer *out, const struct sta_overlap_result *ov
         sta_put_text(out, overlap->scope);
     }
     sta_put_facts(out, &overlap->facts);
-    put_objects(out, "sets", &overlap->sets);
-    put_objects(out, "pairs", &overlap->pairs);
-    put_objects(out, "groups", &overlap->groups);
-    put_objects(out, "concurrency", &overlap->concurrency);
-    put_objects(out, "exposure", &overlap->exposure);
-    put_objects(out, "statistics", &overlap->statistics);
-    put_objects(out, "explain", &overlap->explain);
-    put_objects(out, "phases", &overlap->phases);
-    put_series(out, &overlap->series);
-    put_warnings(out, overlap);
+    put_tables(out, overlap);
+    sta_put_member_texts(out, "warnings", (const char *const *)overlap->warnings, overlap->warning_count);
 }
 
 /* ---- attribution */
 
-static void put_number_member(struct sta_buffer *out, const char *name, double value)
-{
-    sta_put_member(out, name);
-    sta_put_double(out, value);
-}
-
 static void put_cause(struct sta_buffer *out, const struct sta_attribution_result *attribution, size_t row)
 {
-    const struct sta_table *causes = &attribution->causes;
     sta_put_text(out, row > 0 ? ",\n{" : "\n{");
-    for (size_t c = 0; c < causes->column_count; c++) {
-        sta_put_member(out, causes->columns[c].name);
-        sta_put_cell(out, &causes->columns[c], row);
-    }
-    sta_put_member(out, "longest");
-    sta_put_table_objects(out, &attribution->longest[row]);
+    sta_put_row_members(out, &attribution->causes, row);
+    sta_put_member_rows(out, "longest", &attribution->longest[row]);
     sta_put_char(out, '}');
 }
 
 static void put_blocking(struct sta_buffer *out, const struct sta_attribution_result *attribution)
 {
-    sta_put_member(out, "blocking");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "blocking");
     sta_put_member_text(out, "bottleneck", attribution->bottleneck);
-    sta_put_member(out, "path");
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < attribution->path_count; i++) {
-        sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, attribution->path[i]);
-    }
-    sta_put_char(out, ']');
-    put_number_member(out, "time", attribution->time);
-    put_number_member(out, "untraced", attribution->untraced);
-    put_objects(out, "nodes", &attribution->nodes);
+    sta_put_member_texts(out, "path", (const char *const *)attribution->path, attribution->path_count);
+    sta_put_member_double(out, "time", attribution->time);
+    sta_put_member_double(out, "untraced", attribution->untraced);
+    sta_put_member_rows(out, "nodes", &attribution->nodes);
     sta_put_char(out, '}');
 }
 
@@ -188,13 +148,11 @@ static void put_attribution(struct sta_buffer *out, const struct sta_attribution
     if (attribution->layered)
         put_blocking(out, attribution);
     sta_put_text(out, ",\"warnings\":[]");
-    sta_put_member(out, "attribution");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "attribution");
     sta_put_member_text(out, "target", attribution->target);
-    put_number_member(out, "time", attribution->time);
+    sta_put_member_double(out, "time", attribution->time);
     sta_put_member_uint(out, "units", attribution->units);
-    sta_put_member(out, "causes");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "causes");
     for (size_t row = 0; row < attribution->causes.rows; row++)
         put_cause(out, attribution, row);
     sta_put_char(out, ']');

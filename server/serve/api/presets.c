@@ -7,23 +7,10 @@
 #include "serve/api/preset_json.h"
 #include "serve/api/routes.h"
 
-static void put_texts(struct sta_buffer *out, const char *name, const char *const *texts, size_t count)
-{
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            sta_put_char(out, ',');
-        sta_put_json_text(out, texts[i]);
-    }
-    sta_put_char(out, ']');
-}
-
 static void put_expressions(struct sta_buffer *out, const char *name, const struct sta_named_expression *list,
                             size_t count)
 {
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
+    sta_begin_list(out, name);
     for (size_t i = 0; i < count; i++) {
         sta_put_text(out, i ? ",{" : "{");
         sta_put_member_text(out, "name", list[i].name);
@@ -41,8 +28,7 @@ static void put_layer(struct sta_buffer *out, const struct sta_layer *layer)
     sta_put_member_text(out, "color", layer->color);
     sta_put_member_text(out, "parent", layer->parent);
     sta_put_member_text(out, "condition", layer->condition);
-    sta_put_member(out, "metrics");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "metrics");
     for (size_t i = 0; i < layer->metric_count; i++) {
         sta_put_text(out, i ? ",{" : "{");
         sta_put_member_text(out, "name", layer->metrics[i].name);
@@ -54,8 +40,7 @@ static void put_layer(struct sta_buffer *out, const struct sta_layer *layer)
 
 static void put_layers(struct sta_buffer *out, const struct sta_preset *preset)
 {
-    sta_put_member(out, "layers");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "layers");
     for (size_t i = 0; i < preset->layer_count; i++) {
         sta_put_text(out, i ? ",\n" : "\n");
         put_layer(out, &preset->layers[i]);
@@ -65,11 +50,9 @@ static void put_layers(struct sta_buffer *out, const struct sta_preset *preset)
 
 static void put_refinement(struct sta_buffer *out, const struct sta_preset *preset)
 {
-    sta_put_member(out, "refine");
-    sta_put_char(out, '{');
-    put_texts(out, "categories", preset->refine_categories, preset->refine_category_count);
-    sta_put_member(out, "rules");
-    sta_put_char(out, '[');
+    sta_begin_object(out, "refine");
+    sta_put_member_texts(out, "categories", preset->refine_categories, preset->refine_category_count);
+    sta_begin_list(out, "rules");
     for (size_t i = 0; i < preset->refinement_count; i++) {
         sta_put_text(out, i ? ",{" : "{");
         sta_put_member_text(out, "contains", preset->refinements[i].contains);
@@ -86,8 +69,7 @@ static void put_phases(struct sta_buffer *out, const struct sta_preset *preset)
         STA_PHASE_LIST(X)
 #undef X
     };
-    sta_put_member(out, "phases");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "phases");
     for (size_t i = 0; i < STA_PHASES; i++)
         if (preset->phases[i] != NULL)
             sta_put_member_text(out, names[i], preset->phases[i]);
@@ -100,8 +82,7 @@ static void put_chain(struct sta_buffer *out, const struct sta_chain *chain)
     sta_put_member_text(out, "name", chain->name);
     sta_put_member_text(out, "label", chain->label);
     sta_put_member_text(out, "target", chain->target);
-    sta_put_member(out, "sets");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "sets");
     for (size_t i = 0; i < chain->set_count; i++) {
         sta_put_text(out, i > 0 ? ",{" : "{");
         sta_put_member_text(out, "name", chain->sets[i].name);
@@ -109,8 +90,7 @@ static void put_chain(struct sta_buffer *out, const struct sta_chain *chain)
         sta_put_char(out, '}');
     }
     sta_put_char(out, ']');
-    sta_put_member(out, "causes");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "causes");
     for (size_t i = 0; i < chain->cause_count; i++) {
         sta_put_text(out, i > 0 ? ",{" : "{");
         sta_put_member_text(out, "name", chain->causes[i].name);
@@ -125,8 +105,7 @@ static void put_chain(struct sta_buffer *out, const struct sta_chain *chain)
 
 static void put_chains(struct sta_buffer *out, const struct sta_preset *preset)
 {
-    sta_put_member(out, "attribution");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "attribution");
     for (size_t i = 0; i < preset->chain_count; i++) {
         sta_put_text(out, i > 0 ? ",\n" : "\n");
         put_chain(out, &preset->chains[i]);
@@ -142,11 +121,10 @@ static void put_preset(struct sta_buffer *out, const struct sta_preset *preset)
     put_layers(out, preset);
     sta_put_member_bool(out, "layers_from_categories", preset->layers_from_categories);
     sta_put_member_text(out, "overlap_with", preset->overlap_with);
-    sta_put_member(out, "drop");
-    sta_put_char(out, '{');
-    put_texts(out, "files", preset->drop_files, preset->drop_file_count);
-    put_texts(out, "functions", preset->drop_functions, preset->drop_function_count);
-    put_texts(out, "patterns", preset->drop_patterns, preset->drop_pattern_count);
+    sta_begin_object(out, "drop");
+    sta_put_member_texts(out, "files", preset->drop_files, preset->drop_file_count);
+    sta_put_member_texts(out, "functions", preset->drop_functions, preset->drop_function_count);
+    sta_put_member_texts(out, "patterns", preset->drop_patterns, preset->drop_pattern_count);
     sta_put_char(out, '}');
     put_refinement(out, preset);
     put_expressions(out, "views", preset->views, preset->view_count);
@@ -162,14 +140,9 @@ static void put_set_aside(struct sta_buffer *out, const struct sta_library *libr
 {
     size_t count;
     char **names = sta_library_presets_quarantined(library, &count);
-    sta_put_member(out, "set_aside");
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < count; i++) {
-        sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, names[i]);
+    sta_put_member_texts(out, "set_aside", (const char *const *)names, count);
+    for (size_t i = 0; i < count; i++)
         free(names[i]);
-    }
-    sta_put_char(out, ']');
     free(names);
 }
 
@@ -206,20 +179,13 @@ int sta_api_preset(struct sta_call *call, struct sta_response *response, struct 
 
 void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *mistakes)
 {
-    sta_put_member(out, "mistakes");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "mistakes");
     for (size_t i = 0; i < mistakes->count; i++) {
         const struct sta_preset_mistake *mistake = &mistakes->items[i];
         sta_put_text(out, i > 0 ? ",\n{" : "\n{");
-        if (mistake->line > 0)
-            sta_put_member_uint(out, "line", mistake->line);
-        else
-            sta_put_member_null(out, "line");
+        sta_put_member_uint_or_null(out, "line", mistake->line > 0, mistake->line);
         sta_put_member_text(out, "pointer", mistake->pointer);
-        if (mistake->position >= 0)
-            sta_put_member_uint(out, "position", (uint64_t)mistake->position);
-        else
-            sta_put_member_null(out, "position");
+        sta_put_member_uint_or_null(out, "position", mistake->position >= 0, (uint64_t)mistake->position);
         sta_put_member_text(out, "text", mistake->text);
         sta_put_char(out, '}');
     }

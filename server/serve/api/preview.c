@@ -55,8 +55,7 @@ static int check(struct sta_view *view, struct sta_error *err)
 static void put_metrics(struct sta_buffer *out, const struct sta_table *layers, size_t row)
 {
     const struct sta_table_column *columns = layers->columns;
-    sta_put_member(out, "metrics");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "metrics");
     for (size_t m = row + 1; m < layers->rows && !columns[1].missing[m]; m++) {
         sta_put_text(out, m > row + 1 ? ",{" : "{");
         sta_put_member_text(out, "name", columns[1].texts[m].bytes);
@@ -71,8 +70,7 @@ static void put_layers(struct sta_buffer *out, const struct sta_table *layers)
 {
     static const size_t shown[] = {0, 2, 3, 4, 5};
     const char *separator = "\n{";
-    sta_put_member(out, "layers");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "layers");
     for (size_t row = 0; row < layers->rows; row++) {
         if (!layers->columns[1].missing[row])
             continue;
@@ -91,8 +89,7 @@ static void put_layers(struct sta_buffer *out, const struct sta_table *layers)
 
 static void put_unmatched(struct sta_buffer *out, const struct sta_table *functions)
 {
-    sta_put_member(out, "unmatched_functions");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "unmatched_functions");
     for (size_t row = 0; row < functions->rows; row++) {
         sta_put_text(out, row > 0 ? ",\n{" : "\n{");
         sta_put_member_text(out, "cat", functions->columns[0].texts[row].bytes);

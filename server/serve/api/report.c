@@ -37,8 +37,7 @@ static void put_totals(struct sta_buffer *out, const struct sta_source *const *s
         sta_ledger_add(&sum, &sources[i]->counts);
         files += sources[i]->state != STA_SOURCE_VANISHED;
     }
-    sta_put_member(out, "totals");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "totals");
     sta_put_member_uint(out, "files", files);
     put_counts(out, &sum);
     sta_put_char(out, '}');
@@ -46,8 +45,7 @@ static void put_totals(struct sta_buffer *out, const struct sta_source *const *s
 
 static void put_files(struct sta_buffer *out, const struct sta_source *const *sources, size_t count)
 {
-    sta_put_member(out, "files");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "files");
     for (size_t i = 0; i < count; i++) {
         sta_put_text(out, i ? ",\n{" : "\n{");
         sta_put_member_text(out, "path", sources[i]->path);
@@ -64,8 +62,7 @@ static void put_notes(struct sta_buffer *out, const char *name, const struct sta
                       size_t count, bool repaired)
 {
     size_t put = 0;
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
+    sta_begin_list(out, name);
     for (size_t i = 0; i < count; i++) {
         const struct sta_line_notes *notes = repaired ? &sources[i]->repaired : &sources[i]->malformed;
         for (size_t n = 0; n < notes->count && put < STA_LINE_NOTES; n++, put++) {
@@ -86,8 +83,7 @@ static void put_conflict(struct sta_buffer *out, const struct sta_hash_conflict 
     sta_put_char(out, '{');
     sta_put_member_text(out, "of", conflict->of_host ? "host" : "file");
     sta_put_member_text(out, "hash", conflict->hash);
-    sta_put_member(out, "definitions");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "definitions");
     for (size_t i = 0; i < conflict->count; i++) {
         sta_put_text(out, i ? ",{" : "{");
         sta_put_member_text(out, "text", conflict->definitions[i].text);
@@ -101,8 +97,7 @@ static void put_doubts(struct sta_buffer *out, const struct sta_content_report *
 {
     sta_put_member_uint(out, "conflicting_hashes", content->conflicting_hashes);
     sta_put_member_uint(out, "ambiguous_events", content->ambiguous_events);
-    sta_put_member(out, "conflicts");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "conflicts");
     for (size_t i = 0; i < content->conflict_count; i++) {
         sta_put_text(out, i ? ",\n" : "\n");
         put_conflict(out, &content->conflicts[i]);
@@ -114,8 +109,7 @@ static void put_doubts(struct sta_buffer *out, const struct sta_content_report *
 static void put_content(struct sta_buffer *out, const struct sta_content_report *content)
 {
     sta_put_member_uint(out, "unclassified_functions", content->unclassified_functions);
-    sta_put_member(out, "unclassified");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "unclassified");
     for (size_t i = 0; i < content->unclassified_count; i++) {
         sta_put_text(out, i ? ",{" : "{");
         sta_put_member_text(out, "func_name", content->unclassified[i].function);
@@ -123,11 +117,9 @@ static void put_content(struct sta_buffer *out, const struct sta_content_report 
         sta_put_char(out, '}');
     }
     sta_put_char(out, ']');
-    sta_put_member(out, "presets");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "presets");
     for (size_t i = 0; i < content->preset_count; i++) {
-        sta_put_member(out, content->presets[i].preset);
-        sta_put_char(out, '{');
+        sta_begin_object(out, content->presets[i].preset);
         sta_put_member_uint(out, "kept", content->presets[i].kept);
         sta_put_member_uint(out, "dropped_by_file", content->presets[i].dropped_by_file);
         sta_put_member_uint(out, "dropped_by_function", content->presets[i].dropped_by_function);
@@ -152,8 +144,7 @@ static int compute_report(struct sta_view *view, const struct sta_budget *budget
     put_files(out, sources, count);
     put_notes(out, "malformed", sources, count, false);
     put_notes(out, "repaired", sources, count, true);
-    sta_put_member(out, "unresolved");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "unresolved");
     sta_put_member_uint(out, "file_hashes", entities->unresolved_files);
     sta_put_member_uint(out, "host_hashes", entities->unresolved_hosts);
     sta_put_char(out, '}');

@@ -179,9 +179,7 @@ static bool put_plain(struct sta_response *response, enum sta_format format, con
     if (format == STA_FORMAT_JSON)
         return false;
     response->content_type = sta_format_content_type(format);
-    sta_put_table_begin(&response->body, format, table);
-    sta_put_table_rows(&response->body, format, table, true);
-    sta_put_table_end(&response->body, format, table->rows, NULL);
+    sta_put_whole_table(&response->body, format, table);
     return true;
 }
 
@@ -328,8 +326,7 @@ void sta_put_summary(struct sta_response *response, enum sta_format format,
     sta_put_char(&response->body, '{');
     sta_put_names(&response->body, names, facts);
     sta_put_table_columns(&response->body, table);
-    sta_put_member(&response->body, "layers");
-    sta_put_char(&response->body, '[');
+    sta_begin_list(&response->body, "layers");
     for (size_t row = 0; row < table->rows; row++) {
         sta_put_text(&response->body, row ? ",\n" : "\n");
         put_layer(&response->body, &layers, row);

@@ -76,10 +76,16 @@ void sta_put_summary(struct sta_response *response, enum sta_format format,
 
 /** `"name": ` with a comma before it unless it is the first of its object. */
 void sta_put_member(struct sta_buffer *out, const char *name);
+/** The same with the `{` or `[` of what the member holds. */
+void sta_begin_object(struct sta_buffer *out, const char *name);
+void sta_begin_list(struct sta_buffer *out, const char *name);
 void sta_put_json_text(struct sta_buffer *out,
                        const char *text); /* NULL: null; bytes that are not UTF-8 become U+FFFD */
 void sta_put_member_text(struct sta_buffer *out, const char *name, const char *text);
+void sta_put_member_texts(struct sta_buffer *out, const char *name, const char *const *texts, size_t count);
 void sta_put_member_uint(struct sta_buffer *out, const char *name, uint64_t value);
+void sta_put_member_uint_or_null(struct sta_buffer *out, const char *name, bool known, uint64_t value);
+/** A number that is not finite is null. */
 void sta_put_member_double(struct sta_buffer *out, const char *name, double value);
 void sta_put_member_bool(struct sta_buffer *out, const char *name, bool value);
 void sta_put_member_null(struct sta_buffer *out, const char *name);

@@ -15,6 +15,9 @@ enum sta_served_place {
 
 struct sta_view_kind;
 
+/** Fills the response, or fails. */
+typedef int sta_handler(struct sta_call *call, struct sta_response *response, struct sta_error *err);
+
 #define STA_HEALTH_PATH "/healthz" /* answered even to those whom the daemon does not serve */
 
 struct sta_route {
@@ -30,8 +33,7 @@ struct sta_route {
     const char *id;   /* operationId */
     const char *tag;
     union {
-        /** Fills the response, or fails. */
-        int (*handle)(struct sta_call *call, struct sta_response *response, struct sta_error *err);
+        sta_handler *handle;
         void (*arrange)(struct sta_call *call);
         const struct sta_view_kind *view;
     };
@@ -68,58 +70,23 @@ void sta_dispatch(void *server, struct sta_exchange *exchange);
 char *sta_openapi_create(const char *version, const char *cookie);
 
 /* handlers, one file per topic */
-int sta_api_health(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_metrics(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_version(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_settings(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_tokens(struct sta_call *, struct sta_response *, struct sta_error *);
+sta_handler sta_api_health, sta_api_metrics, sta_api_version, sta_api_settings, sta_api_tokens,
+    sta_api_session, sta_api_session_create, sta_api_session_delete, sta_api_traces, sta_api_trace,
+    sta_api_trace_create, sta_api_trace_patch, sta_api_trace_delete, sta_api_trace_refresh,
+    sta_api_trace_compact, sta_api_browse, sta_api_jobs, sta_api_job, sta_api_job_delete, sta_api_presets,
+    sta_api_preset, sta_api_metrics_explained, sta_api_metric_explained, sta_api_preset_put,
+    sta_api_preset_delete, sta_api_language, sta_api_align_log, sta_api_notes, sta_api_note_create,
+    sta_api_note_delete, sta_api_queries, sta_api_saved, sta_api_saved_put, sta_api_saved_delete,
+    sta_api_rules, sta_api_rule, sta_api_rule_put, sta_api_rule_delete;
 void sta_api_openapi(struct sta_call *);
-int sta_api_session(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_session_create(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_session_delete(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_traces(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_trace(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_trace_create(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_trace_patch(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_trace_delete(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_trace_refresh(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_trace_compact(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_browse(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_jobs(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_job(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_job_delete(struct sta_call *, struct sta_response *, struct sta_error *);
 void sta_api_job_events(struct sta_call *);
-int sta_api_presets(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_preset(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_metrics_explained(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_metric_explained(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_preset_put(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_preset_delete(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_language(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_align_log(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_notes(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_note_create(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_note_delete(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_queries(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_saved(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_saved_put(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_saved_delete(struct sta_call *, struct sta_response *, struct sta_error *);
-extern const struct sta_view_kind sta_view_whatif, sta_view_align;
-extern const struct sta_view_kind sta_view_timeline_lanes, sta_view_timeline_events,
-    sta_view_timeline_density;
-extern const struct sta_view_kind sta_view_timeline_event, sta_view_timeline_search,
-    sta_view_timeline_statistics;
-extern const struct sta_view_kind sta_view_call_tree, sta_view_gaps;
-extern const struct sta_view_kind sta_view_dasf;
-extern const struct sta_view_kind sta_view_utilisation, sta_view_stragglers, sta_view_access,
-    sta_view_findings, sta_view_findings_preview, sta_view_compare_findings, sta_view_run_report;
-int sta_api_rules(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_rule(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_rule_put(struct sta_call *, struct sta_response *, struct sta_error *);
-int sta_api_rule_delete(struct sta_call *, struct sta_response *, struct sta_error *);
-extern const struct sta_view_kind sta_view_overlap, sta_view_overlap_intervals, sta_view_overlap_page;
-extern const struct sta_view_kind sta_view_summary, sta_view_timeseries, sta_view_hlm, sta_view_main,
-    sta_view_layer, sta_view_flat, sta_view_preset_preview, sta_view_report, sta_view_columns,
-    sta_view_column_values, sta_view_query, sta_view_events, sta_view_query_traces, sta_view_compare;
+extern const struct sta_view_kind sta_view_whatif, sta_view_align, sta_view_timeline_lanes,
+    sta_view_timeline_events, sta_view_timeline_density, sta_view_timeline_event, sta_view_timeline_search,
+    sta_view_timeline_statistics, sta_view_call_tree, sta_view_gaps, sta_view_dasf, sta_view_utilisation,
+    sta_view_stragglers, sta_view_access, sta_view_findings, sta_view_findings_preview,
+    sta_view_compare_findings, sta_view_run_report, sta_view_overlap, sta_view_overlap_intervals,
+    sta_view_overlap_page, sta_view_summary, sta_view_timeseries, sta_view_hlm, sta_view_main, sta_view_layer,
+    sta_view_flat, sta_view_preset_preview, sta_view_report, sta_view_columns, sta_view_column_values,
+    sta_view_query, sta_view_events, sta_view_query_traces, sta_view_compare;
 
 #endif

@@ -18,8 +18,7 @@ static void put_rule(struct sta_buffer *out, const struct sta_rule_info *rule)
     sta_put_member_text(out, "group", rule->group);
     sta_put_member_text(out, "value", rule->value);
     sta_put_member_text(out, "unit", rule->unit);
-    sta_put_member(out, "levels");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "levels");
     for (size_t level = 0; level <= STA_SEVERITY_INFO; level++)
         if (rule->levels[level] != NULL)
             sta_put_member_text(out, sta_severity_name((enum sta_severity)level), rule->levels[level]);

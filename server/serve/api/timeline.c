@@ -24,20 +24,18 @@ int sta_view_default_preset(struct sta_view *view, struct sta_error *err)
     return sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
 }
 
-/* A call of the timeline: fills the response or makes the result, whichever its kind has. */
-struct output {
+/* The response or the result, whichever the kind has. */
+struct sta_timeline_output {
     const struct sta_view *view;
     struct sta_response *response;
     struct sta_result **result;
 };
-typedef int answer_call(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                        const struct output *output, struct sta_error *err);
 
-static answer_call answer_keep;
+static sta_timeline_answer answer_keep;
 
 /* Answers a call on the timeline of the view's trace, which is held as long. */
-static int on_timeline(answer_call *answer, const struct sta_budget *budget, const struct output *output,
-                       struct sta_error *err)
+static int on_timeline(sta_timeline_answer *answer, const struct sta_budget *budget,
+                       const struct sta_timeline_output *output, struct sta_error *err)
 {
     const struct sta_view *view = output->view;
     struct sta_timeline_query query = {.presets = view->presets,
@@ -56,17 +54,26 @@ static int on_timeline(answer_call *answer, const struct sta_budget *budget, con
     return status;
 }
 
-static int write_response(answer_call *answer, const struct sta_view *view, const struct sta_budget *budget,
-                          struct sta_response *response, struct sta_error *err)
+static int write_response(sta_timeline_answer *answer, const struct sta_view *view,
+                          const struct sta_budget *budget, struct sta_response *response,
+                          struct sta_error *err)
 {
-    int status = on_timeline(answer, budget, &(struct output){.view = view, .response = response}, err);
+    int status =
+        on_timeline(answer, budget, &(struct sta_timeline_output){.view = view, .response = response}, err);
     return status == STA_OK ? STA_OK : sta_view_blame(view, err);
 }
 
-static int make_result(answer_call *answer, const struct sta_view *view, const struct sta_budget *budget,
-                       struct sta_result **result, struct sta_error *err)
+static int compute(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
+                   struct sta_error *err)
 {
-    return on_timeline(answer, budget, &(struct output){.view = view, .result = result}, err);
+    return write_response(view->kind->timeline, view, budget, response, err);
+}
+
+static int make_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                       struct sta_error *err)
+{
+    return on_timeline(view->kind->timeline, budget,
+                       &(struct sta_timeline_output){.view = view, .result = result}, err);
 }
 
 /* ---- the timeline kept with its trace */
@@ -74,7 +81,7 @@ static int make_result(answer_call *answer, const struct sta_view *view, const s
 /* Once it is kept, the one in memory is dropped: the next call opens the file, and holds what it needs of it.
  */
 static int answer_keep(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                       const struct output *output, struct sta_error *err)
+                       const struct sta_timeline_output *output, struct sta_error *err)
 {
     int status = sta_timeline_keep(query->timeline, query->presets, query->trace_preset, budget, err);
     if (status == STA_OK)
@@ -114,7 +121,7 @@ const struct sta_view_kind sta_view_timeline_keep = {
 /* ---- answers by columns */
 
 static int answer_events(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct output *output, struct sta_error *err)
+                         const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_columns columns;
     int status = sta_timeline_events(query, budget, &columns, err);
@@ -125,14 +132,8 @@ static int answer_events(const struct sta_timeline_query *query, const struct st
     return status;
 }
 
-static int compute_events(struct sta_view *view, const struct sta_budget *budget,
-                          struct sta_response *response, struct sta_error *err)
-{
-    return write_response(answer_events, view, budget, response, err);
-}
-
 static int answer_density(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                          const struct output *output, struct sta_error *err)
+                          const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_columns columns;
     int status = sta_timeline_density(query, budget, &columns, err);
@@ -143,28 +144,24 @@ static int answer_density(const struct sta_timeline_query *query, const struct s
     return status;
 }
 
-static int compute_density(struct sta_view *view, const struct sta_budget *budget,
-                           struct sta_response *response, struct sta_error *err)
-{
-    return write_response(answer_density, view, budget, response, err);
-}
-
 const struct sta_view_kind sta_view_timeline_events = {.name = "timeline_events",
                                                        .document_values = TIMELINE_VALUES | STA_HAS(PIXELS),
                                                        .check = sta_view_default_preset,
                                                        .has_own_preset = true,
-                                                       .compute = compute_events};
+                                                       .compute = compute,
+                                                       .timeline = answer_events};
 const struct sta_view_kind sta_view_timeline_density = {.name = "timeline_density",
                                                         .document_values = TIMELINE_VALUES | STA_HAS(PIXELS) |
                                                                            STA_HAS(DENSITY_LABEL),
                                                         .check = sta_view_default_preset,
                                                         .has_own_preset = true,
-                                                        .compute = compute_density};
+                                                        .compute = compute,
+                                                        .timeline = answer_density};
 
 /* ---- tables */
 
 static int answer_lanes(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                        const struct output *output, struct sta_error *err)
+                        const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     int status = sta_timeline_lanes(query, budget, &table, err);
@@ -173,14 +170,8 @@ static int answer_lanes(const struct sta_timeline_query *query, const struct sta
     return status;
 }
 
-static int result_lanes(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                        struct sta_error *err)
-{
-    return make_result(answer_lanes, view, budget, result, err);
-}
-
 static int answer_statistics(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                             const struct output *output, struct sta_error *err)
+                             const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     struct sta_facts facts = {0};
@@ -192,14 +183,8 @@ static int answer_statistics(const struct sta_timeline_query *query, const struc
     return status;
 }
 
-static int result_statistics(struct sta_view *view, const struct sta_budget *budget,
-                             struct sta_result **result, struct sta_error *err)
-{
-    return make_result(answer_statistics, view, budget, result, err);
-}
-
 static int answer_gaps(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                       const struct output *output, struct sta_error *err)
+                       const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     struct sta_timeline_gaps figures;
@@ -212,35 +197,32 @@ static int answer_gaps(const struct sta_timeline_query *query, const struct sta_
     return status;
 }
 
-static int result_gaps(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                       struct sta_error *err)
-{
-    return make_result(answer_gaps, view, budget, result, err);
-}
-
 const struct sta_view_kind sta_view_timeline_lanes = {
     .name = "timeline_lanes",
     .document_values = TIMELINE_VALUES | STA_HAS(LANE_PARENT) | STA_HAS(LANE_LEVEL) | STA_HAS(LANE_SORT),
     .check = sta_view_default_preset,
     .has_own_preset = true,
-    .result = result_lanes};
+    .result = make_result,
+    .timeline = answer_lanes};
 const struct sta_view_kind sta_view_timeline_statistics = {.name = "timeline_statistics",
                                                            .document_values =
                                                                TIMELINE_VALUES | STA_HAS(CALL_LABEL),
                                                            .check = sta_view_default_preset,
                                                            .has_own_preset = true,
-                                                           .result = result_statistics};
+                                                           .result = make_result,
+                                                           .timeline = answer_statistics};
 const struct sta_view_kind sta_view_gaps = {.name = "gaps",
                                             .document_values =
                                                 TIMELINE_VALUES | STA_HAS(SCOPE) | STA_HAS(LEAST),
                                             .check = sta_view_default_preset,
                                             .has_own_preset = true,
-                                            .result = result_gaps};
+                                            .result = make_result,
+                                            .timeline = answer_gaps};
 
 /* ---- call trees */
 
 static int answer_call_tree(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                            const struct output *output, struct sta_error *err)
+                            const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     struct sta_named_figures named;
@@ -249,8 +231,7 @@ static int answer_call_tree(const struct sta_timeline_query *query, const struct
         *output->result = sta_result_of_table(&table, NULL, NULL);
         struct sta_buffer *head = &(*output->result)->head;
         if (named.asked) {
-            sta_put_member(head, "of");
-            sta_put_char(head, '{');
+            sta_begin_object(head, "of");
             sta_put_member_uint(head, "count", (uint64_t)named.count);
             sta_put_member_uint(head, "outermost", (uint64_t)named.outermost);
             sta_put_member_double(head, "total", named.total);
@@ -259,12 +240,6 @@ static int answer_call_tree(const struct sta_timeline_query *query, const struct
         }
     }
     return status;
-}
-
-static int result_call_tree(struct sta_view *view, const struct sta_budget *budget,
-                            struct sta_result **result, struct sta_error *err)
-{
-    return make_result(answer_call_tree, view, budget, result, err);
 }
 
 static void put_folded(struct sta_buffer *out, const struct sta_timeline_stacks *stacks)
@@ -279,7 +254,7 @@ static void put_folded(struct sta_buffer *out, const struct sta_timeline_stacks 
 }
 
 static int answer_stacks(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct output *output, struct sta_error *err)
+                         const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_stacks stacks;
     int status = sta_timeline_call_stacks(query, budget, &stacks, err);
@@ -308,7 +283,8 @@ const struct sta_view_kind sta_view_call_tree = {
                        STA_HAS(CALL_TREE_FORMAT),
     .check = sta_view_default_preset,
     .has_own_preset = true,
-    .result = result_call_tree,
+    .result = make_result,
+    .timeline = answer_call_tree,
     .text_forms = "folded|speedscope",
     .compute_text = write_folded};
 
@@ -342,8 +318,7 @@ static void put_object(struct sta_buffer *out, const struct sta_timeline_brief *
 
 static void put_list(struct sta_buffer *out, const char *name, const struct sta_timeline_briefs *list)
 {
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
+    sta_begin_list(out, name);
     for (size_t i = 0; i < list->listed; i++) {
         sta_put_text(out, i > 0 ? "," : "");
         put_object(out, &list->items[i]);
@@ -370,24 +345,18 @@ static void put_event(struct sta_buffer *out, const struct sta_timeline_event *e
     sta_put_char(out, '{');
     put_brief(out, &event->brief);
     sta_put_member_double(out, "self", event->self);
-    sta_put_member(out, "columns");
-    sta_put_char(out, '{');
-    for (size_t c = 0; c < event->columns.column_count; c++) {
-        sta_put_member(out, event->columns.columns[c].name);
-        sta_put_cell(out, &event->columns.columns[c], 0);
-    }
+    sta_begin_object(out, "columns");
+    sta_put_row_members(out, &event->columns, 0);
     sta_put_char(out, '}');
     put_list(out, "parents", &event->parents);
-    sta_put_member(out, "children");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "children");
     sta_put_member_uint(out, "count", event->children.count);
     sta_put_member_double(out, "time", event->child_time);
     put_list(out, "data", &event->children);
     sta_put_char(out, '}');
     put_neighbour(out, "previous", event->has_previous, &event->previous, event->previous_gap);
     put_neighbour(out, "next", event->has_next, &event->next, event->next_gap);
-    sta_put_member(out, "beside");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "beside");
     put_member_value(out, "lane", event->beside_lane);
     sta_put_member_uint(out, "count", event->beside.count);
     put_list(out, "data", &event->beside);
@@ -395,7 +364,7 @@ static void put_event(struct sta_buffer *out, const struct sta_timeline_event *e
 }
 
 static int answer_event(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                        const struct output *output, struct sta_error *err)
+                        const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_event event;
     int status = sta_timeline_event(query, output->view->part, budget, &event, err);
@@ -406,14 +375,8 @@ static int answer_event(const struct sta_timeline_query *query, const struct sta
     return status;
 }
 
-static int compute_event(struct sta_view *view, const struct sta_budget *budget,
-                         struct sta_response *response, struct sta_error *err)
-{
-    return write_response(answer_event, view, budget, response, err);
-}
-
 static int answer_search(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct output *output, struct sta_error *err)
+                         const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_found found;
     struct sta_buffer *out = &output->response->body;
@@ -421,10 +384,7 @@ static int answer_search(const struct sta_timeline_query *query, const struct st
     if (status == STA_OK) {
         sta_put_char(out, '{');
         sta_put_member_uint(out, "matches", found.matches);
-        if (found.matches > 0)
-            sta_put_member_uint(out, "index", found.index);
-        else
-            sta_put_member_null(out, "index");
+        sta_put_member_uint_or_null(out, "index", found.matches > 0, found.index);
         sta_put_member_bool(out, "wrapped", found.wrapped);
         sta_put_member(out, "event");
         if (found.matches > 0)
@@ -437,26 +397,22 @@ static int answer_search(const struct sta_timeline_query *query, const struct st
     return status;
 }
 
-static int compute_search(struct sta_view *view, const struct sta_budget *budget,
-                          struct sta_response *response, struct sta_error *err)
-{
-    return write_response(answer_search, view, budget, response, err);
-}
-
 const struct sta_view_kind sta_view_timeline_event = {.name = "timeline_event",
                                                       .document_values = STA_HAS(TRACED_PRESET),
                                                       .check = sta_view_default_preset,
                                                       .has_own_preset = true,
-                                                      .compute = compute_event};
+                                                      .compute = compute,
+                                                      .timeline = answer_event};
 const struct sta_view_kind sta_view_timeline_search = {
     .name = "timeline_search",
     .document_values = TIMELINE_VALUES | STA_HAS(MOMENT) | STA_HAS(EVENT_ID) | STA_HAS(SEARCH_DIRECTION),
     .check = sta_view_default_preset,
     .has_own_preset = true,
-    .compute = compute_search};
+    .compute = compute,
+    .timeline = answer_search};
 
 static int answer_export(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct output *output, struct sta_error *err)
+                         const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_export export;
     int status = sta_timeline_export(query, budget, &export, err);

@@ -14,8 +14,7 @@ void sta_put_text_value(struct sta_buffer *out, struct sta_text text)
 
 static void put_texts(struct sta_buffer *out, const char *name, const struct sta_text *texts, size_t count)
 {
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
+    sta_begin_list(out, name);
     for (size_t i = 0; i < count; i++) {
         sta_put_text(out, i > 0 ? "," : "");
         sta_put_text_value(out, texts[i]);
@@ -25,8 +24,7 @@ static void put_texts(struct sta_buffer *out, const char *name, const struct sta
 
 static void put_integers(struct sta_buffer *out, const char *name, const int64_t *items, size_t count)
 {
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
+    sta_begin_list(out, name);
     for (size_t i = 0; i < count; i++) {
         sta_put_text(out, i > 0 ? "," : "");
         sta_put_int(out, items[i]);
@@ -34,21 +32,9 @@ static void put_integers(struct sta_buffer *out, const char *name, const int64_t
     sta_put_char(out, ']');
 }
 
-static void put_layers(struct sta_buffer *out, const char *name, const struct sta_timeline_columns *columns)
-{
-    sta_put_member(out, name);
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < columns->layer_count; i++) {
-        sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, columns->layers[i]);
-    }
-    sta_put_char(out, ']');
-}
-
 static void put_lanes(struct sta_buffer *out, const struct sta_timeline_columns *columns)
 {
-    sta_put_member(out, "lanes");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "lanes");
     for (size_t i = 0; i < columns->lane_count; i++) {
         sta_put_text(out, i > 0 ? ",{" : "{");
         sta_put_member(out, "id");
@@ -63,8 +49,7 @@ static void put_lanes(struct sta_buffer *out, const struct sta_timeline_columns 
 static void put_group(struct sta_buffer *out, const char *name, const struct sta_timeline_columns *columns,
                       size_t group)
 {
-    sta_put_member(out, name);
-    sta_put_char(out, '{');
+    sta_begin_object(out, name);
     for (size_t c = 0; columns->names[group][c] != NULL; c++)
         put_integers(out, columns->names[group][c], columns->columns[group][c].items,
                      columns->columns[group][c].count);
@@ -91,8 +76,7 @@ static void put_head(struct sta_buffer *out, const struct sta_timeline_columns *
 
 static void put_layer_colors(struct sta_buffer *out, const struct sta_timeline_columns *columns)
 {
-    sta_put_member(out, "label_colors");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "label_colors");
     for (size_t i = 0; i < columns->layer_count; i++)
         sta_put_format(out, "%s%zu", i > 0 ? "," : "", i);
     sta_put_char(out, ']');
@@ -103,7 +87,7 @@ void sta_put_timeline_events(struct sta_buffer *out, const struct sta_timeline_c
     put_head(out, columns);
     put_texts(out, "names", columns->labels, columns->label_count);
     put_texts(out, "categories", columns->categories, columns->category_count);
-    put_layers(out, "layers", columns);
+    sta_put_member_texts(out, "layers", columns->layers, columns->layer_count);
     put_integers(out, "name_colors", columns->label_colors, columns->label_count);
     put_integers(out, "category_colors", columns->category_colors, columns->category_count);
     put_group(out, "events", columns, 0);
@@ -115,7 +99,7 @@ void sta_put_timeline_density(struct sta_buffer *out, const struct sta_timeline_
 {
     put_head(out, columns);
     if (columns->by_layer) {
-        put_layers(out, "labels", columns);
+        sta_put_member_texts(out, "labels", columns->layers, columns->layer_count);
         put_layer_colors(out, columns);
     } else {
         put_texts(out, "labels", columns->labels, columns->label_count);

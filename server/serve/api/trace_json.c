@@ -1,17 +1,10 @@
 /* Traces and jobs as the API tells them. */
+#include <math.h>
 #include <stdio.h>
 #include <xxhash.h>
 
 #include "common/build_id.h"
 #include "serve/server.h"
-
-static void put_or_null(struct sta_buffer *out, const char *name, bool there, uint64_t value)
-{
-    if (there)
-        sta_put_member_uint(out, name, value);
-    else
-        sta_put_member_null(out, name);
-}
 
 static void put_time_or_null(struct sta_buffer *out, const char *name, bool there, int64_t time_us)
 {
@@ -23,14 +16,7 @@ static void put_time_or_null(struct sta_buffer *out, const char *name, bool ther
 
 static void put_entry(struct sta_buffer *out, const struct sta_trace_entry *entry)
 {
-    sta_put_member(out, "tags");
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < entry->tag_count; i++) {
-        if (i > 0)
-            sta_put_char(out, ',');
-        sta_put_json_text(out, entry->tags[i]);
-    }
-    sta_put_char(out, ']');
+    sta_put_member_texts(out, "tags", (const char *const *)entry->tags, entry->tag_count);
     sta_put_member(out, "preset");
     if (entry->preset == NULL) {
         sta_put_text(out, "null");
@@ -86,23 +72,20 @@ void sta_put_trace(struct sta_server *server, struct sta_buffer *out, const stru
     sta_put_member_text(out, "kind", kind != STA_TRACE_UNKNOWN ? sta_trace_kind_name(kind) : NULL);
     sta_put_member_text(out, "state", sta_trace_state_name(view->state));
     put_entry(out, &view->entry);
-    put_or_null(out, "files", there, view->files);
-    put_or_null(out, "bytes", there, view->bytes);
-    put_or_null(out, "events", there, view->events);
+    sta_put_member_uint_or_null(out, "files", there, view->files);
+    sta_put_member_uint_or_null(out, "bytes", there, view->bytes);
+    sta_put_member_uint_or_null(out, "events", there, view->events);
     put_time_or_null(out, "start", there && view->events > 0, view->start_us);
-    if (there)
-        sta_put_member_double(out, "job_time", view->job_time);
-    else
-        sta_put_member_null(out, "job_time");
-    put_or_null(out, "hosts", there, view->hosts);
-    put_or_null(out, "processes", there, view->processes);
-    put_or_null(out, "threads", there, view->threads);
+    sta_put_member_double(out, "job_time", there ? view->job_time : NAN);
+    sta_put_member_uint_or_null(out, "hosts", there, view->hosts);
+    sta_put_member_uint_or_null(out, "processes", there, view->processes);
+    sta_put_member_uint_or_null(out, "threads", there, view->threads);
     sta_put_member_text(out, "version", there ? version : NULL);
     put_answers(server, out, view);
-    put_or_null(out, "store_bytes", there, view->store_bytes);
+    sta_put_member_uint_or_null(out, "store_bytes", there, view->store_bytes);
     sta_put_member_time(out, "created", view->entry.created_us);
     put_time_or_null(out, "ingested", there, view->ingested_us);
-    put_or_null(out, "problems", there, view->problems);
+    sta_put_member_uint_or_null(out, "problems", there, view->problems);
     sta_put_member_text(out, "failure", view->entry.failure);
     sta_put_member_text(out, "job", view->job[0] ? view->job : NULL);
     put_live(out, &view->live);
@@ -134,10 +117,7 @@ void sta_put_job(struct sta_buffer *out, const struct sta_job_view *view)
     sta_put_member_uint(out, "total_bytes", view->total_bytes);
     sta_put_member_uint(out, "events", view->events);
     sta_put_member_double(out, "rate", view->rate);
-    if (view->eta >= 0)
-        sta_put_member_double(out, "eta", view->eta);
-    else
-        sta_put_member_null(out, "eta");
+    sta_put_member_double(out, "eta", view->eta >= 0 ? view->eta : NAN);
     put_time_or_null(out, "queued", view->queued_us != 0, view->queued_us);
     put_time_or_null(out, "started", view->started_us != 0, view->started_us);
     put_time_or_null(out, "finished", view->finished_us != 0, view->finished_us);

@@ -172,8 +172,7 @@ int sta_api_browse(struct sta_call *call, struct sta_response *response, struct 
     sta_put_char(out, '{');
     sta_put_member_text(out, "path", browse.path);
     sta_put_member_text(out, "parent", browse.parent);
-    sta_put_member(out, "entries");
-    sta_put_char(out, '[');
+    sta_begin_list(out, "entries");
     for (size_t i = 0; i < browse.count; i++) {
         sta_put_text(out, i ? ",\n" : "\n");
         put_browse_entry(out, &browse, &browse.entries[i]);

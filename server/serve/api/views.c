@@ -265,9 +265,10 @@ static int compute_table(struct sta_view *view, enum sta_view_table which, const
     return blame(view, status, err);
 }
 
-static int result_of(struct sta_view *view, enum sta_view_table which, const struct sta_budget *budget,
-                     struct sta_result **result, struct sta_error *err)
+static int table_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
+                        struct sta_error *err)
 {
+    const enum sta_view_table which = view->kind->table;
     struct sta_table table = {0};
     struct sta_facts facts = {0};
     struct sta_buffer by_layer;
@@ -286,30 +287,6 @@ static int result_of(struct sta_view *view, enum sta_view_table which, const str
     return STA_OK;
 }
 
-static int hlm_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                      struct sta_error *err)
-{
-    return result_of(view, STA_VIEW_HLM, budget, result, err);
-}
-
-static int main_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                       struct sta_error *err)
-{
-    return result_of(view, STA_VIEW_MAIN, budget, result, err);
-}
-
-static int layer_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                        struct sta_error *err)
-{
-    return result_of(view, STA_VIEW_LAYER, budget, result, err);
-}
-
-static int flat_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                       struct sta_error *err)
-{
-    return result_of(view, STA_VIEW_FLAT, budget, result, err);
-}
-
 #define STEP_KEY (LAYERED_KEY | STA_HAS(LAYER) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY))
 #define JOIN_KEY (LAYERED_KEY | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS))
 
@@ -318,25 +295,29 @@ const struct sta_view_kind sta_view_hlm = {.name = "hlm",
                                            .arranged = true,
                                            .key_values = STEP_KEY,
                                            .check = check_step,
-                                           .result = hlm_result};
+                                           .result = table_result,
+                                           .table = STA_VIEW_HLM};
 const struct sta_view_kind sta_view_main = {.name = "views/main",
                                             .layered = true,
                                             .arranged = true,
                                             .key_values = STEP_KEY,
                                             .check = check_main,
-                                            .result = main_result};
+                                            .result = table_result,
+                                            .table = STA_VIEW_MAIN};
 const struct sta_view_kind sta_view_layer = {.name = "views/layer",
                                              .layered = true,
                                              .arranged = true,
                                              .key_values = JOIN_KEY | STA_HAS(LAYER),
                                              .check = check_layer,
-                                             .result = layer_result};
+                                             .result = table_result,
+                                             .table = STA_VIEW_LAYER};
 const struct sta_view_kind sta_view_flat = {.name = "views/flat",
                                             .layered = true,
                                             .arranged = true,
                                             .key_values = JOIN_KEY,
                                             .check = check_table,
-                                            .result = flat_result};
+                                            .result = table_result,
+                                            .table = STA_VIEW_FLAT};
 
 /* ---- summary */
 
@@ -364,18 +345,13 @@ const struct sta_view_kind sta_view_summary = {.name = "summary",
                                                .compute = compute_summary,
                                                .kept = true};
 
-static int summary_result(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
-                          struct sta_error *err)
-{
-    return result_of(view, STA_VIEW_SUMMARY, budget, result, err);
-}
-
 const struct sta_view_kind sta_view_summary_table = {.name = "summary table",
                                                      .layered = true,
                                                      .key_values = LAYERED_KEY | STA_HAS(BY) |
                                                                    STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
                                                      .check = check_summary,
-                                                     .result = summary_result};
+                                                     .result = table_result,
+                                                     .table = STA_VIEW_SUMMARY};
 
 /* ---- time series */
 

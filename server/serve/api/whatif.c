@@ -1,4 +1,5 @@
 /* What if: scenarios of a training's data loading, and alignments of its fetches. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,47 +39,10 @@ static int check_rows(const struct sta_view *view, const struct sta_table *table
                     table->rows, (unsigned long long)view->server->options.rows);
 }
 
-/* The members of a table, or its CSV or NDJSON. */
-static void put_table(struct sta_buffer *out, enum sta_format format, const struct sta_table *table)
-{
-    sta_put_table_begin(out, format, table);
-    sta_put_table_rows(out, format, table, true);
-    sta_put_table_end(out, format, table->rows, NULL);
-}
-
-static void put_table_member(struct sta_buffer *out, const char *name, const struct sta_table *table)
-{
-    sta_put_member(out, name);
-    sta_put_char(out, '{');
-    put_table(out, STA_FORMAT_JSON, table);
-    sta_put_char(out, '}');
-}
-
-/* The members of an object: a table's only row. */
-static void put_row(struct sta_buffer *out, const struct sta_table *table)
-{
-    for (size_t c = 0; c < table->column_count; c++) {
-        sta_put_member(out, table->columns[c].name);
-        sta_put_cell(out, &table->columns[c], 0);
-    }
-}
-
-static void put_optional_count(struct sta_buffer *out, const char *name, int64_t value)
-{
-    if (value > 0)
-        sta_put_member_uint(out, name, (uint64_t)value);
-    else
-        sta_put_member_null(out, name);
-}
-
 static void put_contention(struct sta_buffer *out, const struct sta_contention *contention)
 {
-    sta_put_member(out, "contention");
-    sta_put_char(out, '{');
-    if (contention->measured)
-        sta_put_member_double(out, "growth", contention->growth);
-    else
-        sta_put_member_null(out, "growth");
+    sta_begin_object(out, "contention");
+    sta_put_member_double(out, "growth", contention->measured ? contention->growth : NAN);
     sta_put_member_bool(out, "significant", contention->significant);
     sta_put_char(out, '}');
 }
@@ -86,22 +50,19 @@ static void put_contention(struct sta_buffer *out, const struct sta_contention *
 static void put_model(struct sta_buffer *out, const struct sta_whatif_result *whatif)
 {
     const struct sta_model_summary *model = &whatif->model;
-    sta_put_member(out, "model");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "model");
     sta_put_member_text(out, "loader", model->loader);
     sta_put_member_uint(out, "ranks", (uint64_t)model->ranks);
     sta_put_member_uint(out, "epochs", (uint64_t)model->epochs);
     sta_put_member_uint(out, "steps", (uint64_t)model->steps);
     sta_put_member_uint(out, "workers", (uint64_t)model->workers);
-    put_optional_count(out, "batch", model->batch);
-    put_optional_count(out, "prefetch", model->prefetch);
+    sta_put_member_uint_or_null(out, "batch", model->batch > 0, (uint64_t)model->batch);
+    sta_put_member_uint_or_null(out, "prefetch", model->prefetch > 0, (uint64_t)model->prefetch);
     sta_put_member_text(out, "prefetch_source", model->prefetch_source);
     sta_put_member_bool(out, "barrier", model->barrier);
-    sta_put_member(out, "overheads");
-    sta_put_table_objects(out, &model->overheads);
-    sta_put_member(out, "work");
-    sta_put_char(out, '{');
-    put_row(out, &model->work);
+    sta_put_member_rows(out, "overheads", &model->overheads);
+    sta_begin_object(out, "work");
+    sta_put_row_members(out, &model->work, 0);
     sta_put_char(out, '}');
     put_contention(out, &whatif->contention);
     sta_put_char(out, '}');
@@ -109,8 +70,7 @@ static void put_model(struct sta_buffer *out, const struct sta_whatif_result *wh
 
 static void put_check(struct sta_buffer *out, const struct sta_whatif_check *check)
 {
-    sta_put_member(out, "check");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "check");
     sta_put_member_double(out, "train_time_traced", check->train_time_traced);
     sta_put_member_double(out, "train_time_modelled", check->train_time_modelled);
     sta_put_member_double(out, "train_error", check->train_error);
@@ -128,35 +88,22 @@ static void put_check(struct sta_buffer *out, const struct sta_whatif_check *che
     sta_put_char(out, '}');
 }
 
-static void put_notes(struct sta_buffer *out, const struct sta_whatif_result *whatif)
-{
-    sta_put_member(out, "notes");
-    sta_put_char(out, '[');
-    for (size_t i = 0; i < whatif->note_count; i++) {
-        sta_put_text(out, i > 0 ? "," : "");
-        sta_put_json_text(out, whatif->notes[i]);
-    }
-    sta_put_char(out, ']');
-}
-
 static int put_answer(const struct sta_view *view, const struct sta_whatif_result *whatif,
                       struct sta_buffer *out, struct sta_error *err)
 {
     sta_put_char(out, '{');
     put_model(out, whatif);
     put_check(out, &whatif->check);
-    put_notes(out, whatif);
+    sta_put_member_texts(out, "notes", (const char *const *)whatif->notes, whatif->note_count);
     for (unsigned t = 0; t < STA_WHATIF_TABLES; t++) {
         if (whatif->tables[t].column_count == 0)
             continue;
         if (check_rows(view, &whatif->tables[t], err) != STA_OK)
             return err->status;
-        put_table_member(out, sta_whatif_table_name(t), &whatif->tables[t]);
+        sta_put_member_table(out, sta_whatif_table_name(t), &whatif->tables[t]);
     }
-    if (whatif->knee.column_count > 0) {
-        sta_put_member(out, "knee");
-        sta_put_table_objects(out, &whatif->knee);
-    }
+    if (whatif->knee.column_count > 0)
+        sta_put_member_rows(out, "knee", &whatif->knee);
     sta_put_char(out, '}');
     return STA_OK;
 }
@@ -171,7 +118,7 @@ static int put_one(const struct sta_view *view, const struct sta_whatif_result *
         t++;
     if (whatif->tables[t].column_count == 0)
         return sta_fail_at(err, STA_EINPUT, "/table", "The request does not ask for the table %s", name);
-    put_table(&response->body, format_of(view), &whatif->tables[t]);
+    sta_put_whole_table(&response->body, format_of(view), &whatif->tables[t]);
     response->content_type = sta_format_content_type(format_of(view));
     return STA_OK;
 }
@@ -332,7 +279,7 @@ static int run_align(struct sta_view *view, const struct sta_budget *budget, str
     status = check_rows(view, &table, err);
     if (status == STA_OK) {
         sta_put_text(&response->body, format == STA_FORMAT_JSON ? "{" : "");
-        put_table(&response->body, format, &table);
+        sta_put_whole_table(&response->body, format, &table);
         sta_put_text(&response->body, format == STA_FORMAT_JSON ? "}" : "");
         response->content_type = sta_format_content_type(format);
     }
@@ -376,8 +323,7 @@ static int align_text(const struct sta_document *document, const struct sta_budg
 static void put_lines(struct sta_buffer *out, const struct sta_source *source)
 {
     const struct sta_ledger_counts *counts = &source->counts;
-    sta_put_member(out, "report");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "report");
     sta_put_member_uint(out, "lines", counts->lines);
     sta_put_member_uint(out, "events", counts->events);
     sta_put_member_uint(out, "metadata", counts->metadata);
@@ -409,7 +355,7 @@ int sta_api_align_log(struct sta_call *call, struct sta_response *response, stru
         status = align_text(document, &budget, &source, &table, err);
     if (status == STA_OK) {
         sta_put_char(&response->body, '{');
-        put_table(&response->body, STA_FORMAT_JSON, &table);
+        sta_put_whole_table(&response->body, STA_FORMAT_JSON, &table);
         put_lines(&response->body, &source);
         sta_put_char(&response->body, '}');
         sta_table_fini(&table);

@@ -13,6 +13,18 @@ void sta_put_member(struct sta_buffer *out, const char *name)
     sta_put_char(out, ':');
 }
 
+void sta_begin_object(struct sta_buffer *out, const char *name)
+{
+    sta_put_member(out, name);
+    sta_put_char(out, '{');
+}
+
+void sta_begin_list(struct sta_buffer *out, const char *name)
+{
+    sta_put_member(out, name);
+    sta_put_char(out, '[');
+}
+
 static void put_repaired(struct sta_buffer *out, const char *text, size_t length)
 {
     struct sta_buffer repaired;
@@ -50,10 +62,28 @@ void sta_put_member_text(struct sta_buffer *out, const char *name, const char *t
     sta_put_json_text(out, text);
 }
 
+void sta_put_member_texts(struct sta_buffer *out, const char *name, const char *const *texts, size_t count)
+{
+    sta_begin_list(out, name);
+    for (size_t i = 0; i < count; i++) {
+        sta_put_text(out, i > 0 ? "," : "");
+        sta_put_json_text(out, texts[i]);
+    }
+    sta_put_char(out, ']');
+}
+
 void sta_put_member_uint(struct sta_buffer *out, const char *name, uint64_t value)
 {
     sta_put_member(out, name);
     sta_put_uint(out, value);
+}
+
+void sta_put_member_uint_or_null(struct sta_buffer *out, const char *name, bool known, uint64_t value)
+{
+    if (known)
+        sta_put_member_uint(out, name, value);
+    else
+        sta_put_member_null(out, name);
 }
 
 void sta_put_member_double(struct sta_buffer *out, const char *name, double value)

@@ -71,8 +71,7 @@ void sta_put_table_columns(struct sta_buffer *out, const struct sta_table *table
         sta_put_json_text(out, table->columns[c].name);
     }
     sta_put_text(out, table->column_count ? "]" : "[]");
-    sta_put_member(out, "units");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "units");
     for (size_t c = 0; c < table->column_count; c++)
         if (table->columns[c].unit != NULL)
             sta_put_member_text(out, table->columns[c].name, table->columns[c].unit);
@@ -83,8 +82,7 @@ void sta_put_table_begin(struct sta_buffer *out, enum sta_format format, const s
 {
     if (format == STA_FORMAT_JSON) {
         sta_put_table_columns(out, table);
-        sta_put_member(out, "data");
-        sta_put_char(out, '[');
+        sta_begin_list(out, "data");
     } else if (format == STA_FORMAT_CSV) {
         for (size_t c = 0; c < table->column_count; c++) {
             if (c > 0)
@@ -120,19 +118,24 @@ static void put_row_csv(struct sta_buffer *out, const struct sta_table *table, s
     sta_put_text(out, "\r\n");
 }
 
-static void put_row_object(struct sta_buffer *out, const struct sta_table *table, size_t row)
+void sta_put_row_members(struct sta_buffer *out, const struct sta_table *table, size_t row)
 {
-    sta_put_char(out, '{');
     for (size_t c = 0; c < table->column_count; c++) {
         sta_put_member(out, table->columns[c].name);
         sta_put_cell(out, &table->columns[c], row);
     }
+}
+
+static void put_row_object(struct sta_buffer *out, const struct sta_table *table, size_t row)
+{
+    sta_put_char(out, '{');
+    sta_put_row_members(out, table, row);
     sta_put_char(out, '}');
 }
 
-void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table)
+void sta_put_member_rows(struct sta_buffer *out, const char *name, const struct sta_table *table)
 {
-    sta_put_char(out, '[');
+    sta_begin_list(out, name);
     for (size_t row = 0; row < table->rows; row++) {
         sta_put_text(out, row > 0 ? ",\n" : "\n");
         put_row_object(out, table, row);
@@ -186,4 +189,18 @@ void sta_put_table_end(struct sta_buffer *out, enum sta_format format, uint64_t 
     sta_put_char(out, ']');
     sta_put_member_uint(out, "row_count", row_count);
     sta_put_member_text(out, "next", next);
+}
+
+void sta_put_whole_table(struct sta_buffer *out, enum sta_format format, const struct sta_table *table)
+{
+    sta_put_table_begin(out, format, table);
+    sta_put_table_rows(out, format, table, true);
+    sta_put_table_end(out, format, table->rows, NULL);
+}
+
+void sta_put_member_table(struct sta_buffer *out, const char *name, const struct sta_table *table)
+{
+    sta_begin_object(out, name);
+    sta_put_whole_table(out, STA_FORMAT_JSON, table);
+    sta_put_char(out, '}');
 }

@@ -14,8 +14,15 @@ void sta_put_cell(struct sta_buffer *out, const struct sta_table_column *column,
 /** The members columns and units. */
 void sta_put_table_columns(struct sta_buffer *out, const struct sta_table *table);
 
-/** The rows as a list of objects. */
-void sta_put_table_objects(struct sta_buffer *out, const struct sta_table *table);
+/** A member for each column: the cell of a row. */
+void sta_put_row_members(struct sta_buffer *out, const struct sta_table *table, size_t row);
+/** A member that holds the rows as a list of objects. */
+void sta_put_member_rows(struct sta_buffer *out, const char *name, const struct sta_table *table);
+
+/** All of a table.  JSON: members of an object whose braces are the caller's. */
+void sta_put_whole_table(struct sta_buffer *out, enum sta_format format, const struct sta_table *table);
+/** A member that holds all of a table as an object. */
+void sta_put_member_table(struct sta_buffer *out, const char *name, const struct sta_table *table);
 
 /* A table in pieces: its begin, any number of times rows, its end.  JSON: the members columns, units, data,
  * row_count, next of an object whose braces are the caller's. */

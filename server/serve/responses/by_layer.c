@@ -57,8 +57,7 @@ static void put_found(struct sta_buffer *out, const struct sta_table *table)
 void sta_put_by_layer(struct sta_buffer *out, const struct sta_table *table, const struct sta_preset *preset,
                       const char *layer)
 {
-    sta_put_member(out, "by_layer");
-    sta_put_char(out, '{');
+    sta_begin_object(out, "by_layer");
     if (layer != NULL)
         sta_put_member_uint(out, layer, taken_by(table, ""));
     else if (preset->layers_from_categories)

@@ -93,8 +93,7 @@ static void put_begin(struct sta_page_writer *writer, const struct sta_table *ta
         sta_put_char(out, '{');
         sta_put(out, result->head.data, result->head.size);
         if (result->member != NULL) {
-            sta_put_member(out, result->member);
-            sta_put_char(out, '{');
+            sta_begin_object(out, result->member);
         }
     }
     sta_put_table_begin(out, writer->format, table);

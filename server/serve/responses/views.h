@@ -47,6 +47,12 @@ struct sta_view {
     bool prepared;              /* after an ingest, before anyone asks */
 };
 
+struct sta_timeline_query;
+struct sta_timeline_output;
+/** Fills the output from the timeline of the view's trace. */
+typedef int sta_timeline_answer(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                                const struct sta_timeline_output *output, struct sta_error *err);
+
 struct sta_view_kind {
     const char *name;
     bool layered;        /* has preset, filters, window, filter */
@@ -74,6 +80,11 @@ struct sta_view_kind {
                         struct sta_error *err);
     /** What was done for a result: an object.  Of kinds that have `explain` as a parameter. */
     void (*explain)(const struct sta_result *result, struct sta_buffer *out);
+    /* What kinds that share the functions above differ in. */
+    union {
+        enum sta_view_table table;     /* api/views.c */
+        sta_timeline_answer *timeline; /* api/timeline.c */
+    };
     bool kept;       /* the response to the query without parameters stays in the store */
     bool background; /* nobody waits for it: computed at low priority, for as long as it takes */
 };
