@@ -31,6 +31,20 @@ struct sta_document *sta_document_text(struct sta_arena *arena, const char *byte
     return document;
 }
 
+void sta_document_add_text(struct sta_arena *arena, struct sta_document *parent, const char *name,
+                           const char *text)
+{
+    sta_document_append(arena, parent, name, sta_document_text(arena, text, strlen(text)));
+}
+
+void sta_document_add_number(struct sta_arena *arena, struct sta_document *parent, const char *name,
+                             double number)
+{
+    struct sta_document *value = sta_document_create(arena, STA_DOCUMENT_FLOAT);
+    value->number = number;
+    sta_document_append(arena, parent, name, value);
+}
+
 const struct sta_document *sta_document_member(const struct sta_document *object, const char *name)
 {
     if (object == NULL || object->type != STA_DOCUMENT_OBJECT)

@@ -42,6 +42,11 @@ struct sta_document *sta_document_create(struct sta_arena *arena, enum sta_docum
 void sta_document_append(struct sta_arena *arena, struct sta_document *parent, const char *name,
                          struct sta_document *child);
 struct sta_document *sta_document_text(struct sta_arena *arena, const char *bytes, size_t length);
+/* The same for a text and for a FLOAT, which are made. */
+void sta_document_add_text(struct sta_arena *arena, struct sta_document *parent, const char *name,
+                           const char *text);
+void sta_document_add_number(struct sta_arena *arena, struct sta_document *parent, const char *name,
+                             double number);
 /** The member of that name, or NULL; @object may be NULL. */
 const struct sta_document *sta_document_member(const struct sta_document *object, const char *name);
 /** Takes a member out of its object; NULL: it has none of that name. */

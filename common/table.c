@@ -140,6 +140,12 @@ struct sta_table_column *sta_table_add(struct sta_table *table, const char *name
     return column;
 }
 
+void sta_table_add_all(struct sta_table *table, const struct sta_column_info *columns, size_t count)
+{
+    for (size_t c = 0; c < count; c++)
+        sta_table_add(table, columns[c].name, columns[c].type, columns[c].unit);
+}
+
 struct sta_table_column *sta_table_find(const struct sta_table *table, const char *name)
 {
     for (size_t i = 0; i < table->column_count; i++)
@@ -174,6 +180,12 @@ void sta_table_set_text(struct sta_table *table, struct sta_table_column *column
         return;
     column->texts[row] = (struct sta_text){sta_arena_copy(&table->arena, bytes, length), (uint32_t)length};
     column->missing[row] = 0;
+}
+
+void sta_table_set_string(struct sta_table *table, struct sta_table_column *column, size_t row,
+                          const char *text)
+{
+    sta_table_set_text(table, column, row, text, strlen(text));
 }
 
 void sta_table_copy_row(struct sta_table *table, size_t row, const struct sta_table *from, size_t from_row)

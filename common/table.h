@@ -67,12 +67,16 @@ void sta_table_fini(struct sta_table *table);
  * has no room for it, that has a sticky failure, and what is set is not kept. */
 struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
                                        const char *unit);
+/** The same for each of some columns. */
+void sta_table_add_all(struct sta_table *table, const struct sta_column_info *columns, size_t count);
 struct sta_table_column *sta_table_find(const struct sta_table *table, const char *name);
 /* Setting a value makes it present; a number that is not finite stays missing. */
 void sta_table_set_int(struct sta_table_column *column, size_t row, int64_t value);
 void sta_table_set_number(struct sta_table_column *column, size_t row, double value);
 void sta_table_set_text(struct sta_table *table, struct sta_table_column *column, size_t row,
                         const char *bytes, size_t length); /* copied */
+void sta_table_set_string(struct sta_table *table, struct sta_table_column *column, size_t row,
+                          const char *text);
 
 /** Copies a row of @from, which has columns of the same types. */
 void sta_table_copy_row(struct sta_table *table, size_t row, const struct sta_table *from, size_t from_row);

@@ -57,6 +57,8 @@ struct sta_call {
  * Context: the handler's call (parked: false), else any thread. */
 void sta_call_respond(struct sta_call *call, int status, struct sta_response *response,
                       const struct sta_error *err, bool parked);
+/** The same with nothing but the problem that the error is. */
+void sta_call_fail(struct sta_call *call, const struct sta_error *err, bool parked);
 
 /* audit.c: who did what */
 /** Notes for the log who the call's identity is. */

@@ -94,9 +94,10 @@ static void fuzz_body(const char *bytes, size_t size)
         {"path", STA_MEMBER_TEXT, true, 100, 0},
         {"tags", STA_MEMBER_TEXTS, false, 10, 4},
     };
+    const struct sta_buffer in = {.data = (char *)(uintptr_t)bytes, .size = size};
     struct sta_body body;
     struct sta_error err = STA_ERROR_INIT;
-    if (sta_body_read(bytes, size, members, 2, &body, &err) == STA_OK) {
+    if (sta_body_read(&in, members, 2, &body, &err) == STA_OK) {
         STA_ASSERT(body.values[0].text != NULL && body.values[1].count <= 4);
         sta_body_fini(&body);
     } else {

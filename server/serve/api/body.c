@@ -110,13 +110,13 @@ static int read_members(const struct sta_document *document, const struct sta_me
     return STA_OK;
 }
 
-int sta_body_read(const char *bytes, size_t size, const struct sta_member *members, size_t member_count,
+int sta_body_read(const struct sta_buffer *bytes, const struct sta_member *members, size_t member_count,
                   struct sta_body *body, struct sta_error *err)
 {
     struct sta_document *document;
     STA_ASSERT(member_count <= STA_BODY_MEMBERS);
     *body = (struct sta_body){0};
-    int status = parse(bytes, size, &body->memory, &document, err);
+    int status = parse(bytes->data, bytes->size, &body->memory, &document, err);
     if (status == STA_OK)
         status = read_members(document, members, member_count, body, err);
     if (status != STA_OK)

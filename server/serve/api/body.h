@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "common/buffer.h"
 #include "common/error.h"
 #include "common/memory.h"
 
@@ -34,7 +35,7 @@ struct sta_body {
  * Return: 0; STA_EINPUT with err->parameter (JSON pointer) and, for what is not JSON, err->position.  Fini
  * after success.
  */
-STA_MUSTCHECK int sta_body_read(const char *bytes, size_t size, const struct sta_member *members,
+STA_MUSTCHECK int sta_body_read(const struct sta_buffer *bytes, const struct sta_member *members,
                                 size_t member_count, struct sta_body *body, struct sta_error *err);
 void sta_body_fini(struct sta_body *body);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/build_id.h"
-#include "common/log.h"
 #include "common/memory.h"
 #include "serve/server.h"
 #include "serve/responses/views.h"
@@ -32,12 +31,9 @@ static char *kept_name(const struct sta_view *view)
 
 static bool load_figures(const struct sta_view *view, const char *name, struct sta_table *table)
 {
-    struct sta_error ignored = STA_ERROR_INIT;
     char *bytes;
     size_t size;
-    if (sta_store_get_kept(view->server->options.store, view->trace,
-                           sta_snapshot_info(view->snapshot)->version, name, &bytes, &size,
-                           &ignored) != STA_OK)
+    if (!sta_view_get_kept(view, name, &bytes, &size))
         return false;
     struct sta_cursor cursor = {.at = (const unsigned char *)bytes,
                                 .end = (const unsigned char *)bytes + size};
@@ -50,15 +46,10 @@ static bool load_figures(const struct sta_view *view, const char *name, struct s
 
 static void keep_figures(const struct sta_view *view, const char *name, const struct sta_table *table)
 {
-    struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer bytes;
     sta_buffer_init(&bytes);
     sta_table_write(table, &bytes);
-    if (sta_store_put_kept(view->server->options.store, view->trace,
-                           sta_snapshot_info(view->snapshot)->version, name, bytes.data, bytes.size,
-                           &err) != STA_OK)
-        sta_log(STA_LOG_DEBUG, "Cannot keep figures of columns", "trace", view->trace, "cause", err.text,
-                NULL);
+    sta_view_put_kept(view, name, bytes.data, bytes.size);
     sta_buffer_fini(&bytes);
 }
 
@@ -66,13 +57,12 @@ static int find_figures(const struct sta_view *view, const struct sta_budget *bu
                         struct sta_error *err)
 {
     struct sta_columns_query query = query_of(view);
-    const bool whole = sta_snapshot_info(view->snapshot)->damaged == 0;
     char *name = kept_name(view);
     int status = STA_OK;
     query.preset = NULL;
-    if (!whole || !load_figures(view, name, table)) {
+    if (!load_figures(view, name, table)) {
         status = sta_columns_describe(&query, NULL, budget, table, err);
-        if (status == STA_OK && whole)
+        if (status == STA_OK)
             keep_figures(view, name, table);
     }
     free(name);

@@ -36,6 +36,13 @@ void sta_call_respond(struct sta_call *call, int status, struct sta_response *re
         sta_exchange_response(call->exchange, sealed);
 }
 
+void sta_call_fail(struct sta_call *call, const struct sta_error *err, bool parked)
+{
+    struct sta_response response;
+    sta_response_init(&response);
+    sta_call_respond(call, err->status, &response, err, parked);
+}
+
 static void refuse(struct sta_call *call, const struct sta_problem *problem, const char *header,
                    const char *value)
 {
@@ -55,27 +62,28 @@ static void refuse_simply(struct sta_call *call, int status, const char *detail)
 
 /* ---- running handlers */
 
-static void run_at_once(struct sta_call *call)
+/* @account: is charged with the response; NULL: nobody is. */
+static void handle(struct sta_call *call, struct sta_account *account, bool parked)
 {
     struct sta_response response;
     struct sta_error err = STA_ERROR_INIT;
     sta_response_init(&response);
     response.no_store = call->route->no_store;
+    response.body.account = account;
     int status = call->route->handle(call, &response, &err);
-    sta_call_respond(call, status, &response, &err, false);
+    sta_call_respond(call, status, &response, &err, parked);
 }
 
 static void run_io_task(void *context, bool dropped)
 {
     struct sta_call *call = context;
-    struct sta_response response;
     struct sta_error err = STA_ERROR_INIT;
-    sta_response_init(&response);
-    response.no_store = call->route->no_store;
-    response.body.account = call->server->options.account;
-    int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
-                         : call->route->handle(call, &response, &err);
-    sta_call_respond(call, status, &response, &err, true);
+    if (!dropped) {
+        handle(call, call->server->options.account, true);
+    } else {
+        sta_fail(&err, STA_EBUSY, "The daemon is stopping");
+        sta_call_fail(call, &err, true);
+    }
     free(call);
 }
 
@@ -87,9 +95,7 @@ static void send_io_task(const struct sta_call *given)
     sta_exchange_park(call->exchange, NULL, NULL);
     if (sta_workers_submit(call->server->tasks, run_io_task, call, &err) == STA_OK)
         return;
-    struct sta_response response;
-    sta_response_init(&response);
-    sta_call_respond(call, err.status, &response, &err, true);
+    sta_call_fail(call, &err, true);
     free(call);
 }
 
@@ -97,7 +103,7 @@ static void run(struct sta_call *call)
 {
     switch (call->route->place) {
     case STA_INLINE:
-        run_at_once(call);
+        handle(call, NULL, false);
         break;
     case STA_IO_TASK:
         send_io_task(call);

@@ -14,7 +14,7 @@
 static int result_utilisation(struct sta_view *view, const struct sta_budget *budget,
                               struct sta_result **result, struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_utilisation_result utilisation;
     int status = sta_utilisation_run(&query, budget, &utilisation, err);
     if (status != STA_OK)
@@ -61,7 +61,7 @@ static struct sta_result *result_of(struct sta_table *rows, const struct sta_fac
 static int result_stragglers(struct sta_view *view, const struct sta_budget *budget,
                              struct sta_result **result, struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_facts facts;
     struct sta_table rows;
     int status = sta_stragglers_run(&query, budget, &facts, &rows, err);
@@ -83,7 +83,7 @@ const struct sta_view_kind sta_view_stragglers = {.name = "stragglers",
 static int result_access(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                          struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_facts facts;
     struct sta_table files;
     int status = sta_access_run(&query, budget, &facts, &files, err);

@@ -109,35 +109,22 @@ static uint64_t bytes_of_findings(const void *self)
     return sizeof *findings + findings->count * (sizeof *findings->items + 8192);
 }
 
-static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
-{
-    sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
-}
-
-static void add_number(struct sta_view *view, struct sta_document *object, unsigned parameter)
-{
-    if (!view->values[parameter].given)
-        return;
-    struct sta_document *number = sta_document_create(&view->memory, STA_DOCUMENT_FLOAT);
-    number->number = view->values[parameter].number;
-    sta_document_append(&view->memory, object, sta_parameters[parameter].name, number);
-}
-
 /* @some: only the rules that the parameters name. */
 static struct sta_document *request_of(struct sta_view *view, bool some)
 {
-    static const unsigned lists[] = {STA_PARAMETER_RULES, STA_PARAMETER_RULE_GROUPS};
-    static const char *const members[] = {"rule", "group"};
+    static const unsigned numbers[] = {STA_PARAMETER_FROM, STA_PARAMETER_TO, STA_PARAMETER_GOAL};
+    static const unsigned texts[] = {STA_PARAMETER_FILTER, STA_PARAMETER_RULES, STA_PARAMETER_RULE_GROUPS};
+    const struct sta_parameter_value *values = view->values;
     struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
-    add_text(view, request, "preset", view->preset);
-    add_number(view, request, STA_PARAMETER_FROM);
-    add_number(view, request, STA_PARAMETER_TO);
-    add_number(view, request, STA_PARAMETER_GOAL);
-    if (view->values[STA_PARAMETER_FILTER].text != NULL)
-        add_text(view, request, "filter", view->values[STA_PARAMETER_FILTER].text);
-    for (size_t i = 0; some && i < STA_COUNT_OF(lists); i++)
-        if (view->values[lists[i]].given)
-            add_text(view, request, members[i], view->values[lists[i]].text);
+    sta_document_add_text(&view->memory, request, "preset", view->preset);
+    for (size_t i = 0; i < STA_COUNT_OF(numbers); i++)
+        if (values[numbers[i]].given)
+            sta_document_add_number(&view->memory, request, sta_parameters[numbers[i]].name,
+                                    values[numbers[i]].number);
+    for (size_t i = 0; i < (some ? STA_COUNT_OF(texts) : 1); i++)
+        if (values[texts[i]].given)
+            sta_document_add_text(&view->memory, request, sta_parameters[texts[i]].name,
+                                  values[texts[i]].text);
     return request;
 }
 
@@ -146,15 +133,8 @@ static int find(struct sta_view *view, bool some, const struct sta_budget *budge
 {
     static const struct sta_result_class class = {.destroy = destroy_findings, .bytes = bytes_of_findings};
     struct sta_findings_result *findings = sta_alloc(sizeof *findings);
-    struct sta_budget spilling = *budget;
-    if (spilling.spill_folder == NULL)
-        spilling.spill_folder = view->server->options.spill;
-    const struct sta_overlap_query query = {.snapshot = view->snapshot,
-                                            .presets = view->presets,
-                                            .label = view->traces[0].label,
-                                            .trace_preset = view->preset,
-                                            .request = request_of(view, some)};
-    int status = sta_findings_run(&query, &spilling, findings, err);
+    const struct sta_overlap_query query = sta_view_overlap_query(view, request_of(view, some));
+    int status = sta_findings_run(&query, budget, findings, err);
     if (status == STA_OK)
         *result = sta_result_create(&class, findings);
     else

@@ -97,11 +97,10 @@ static int add(struct sta_kept_records *records, void *context, struct sta_error
 int sta_api_note_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0}};
-    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
     struct sta_body body;
     if (check_trace(call, err) != STA_OK)
         return err->status;
-    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
     struct change change = {call, body.values[0].text, &response->body};

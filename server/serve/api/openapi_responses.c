@@ -43,7 +43,7 @@ static bool may_conflict(const struct sta_route *route)
 
 static bool has_pages(const struct sta_route *route)
 {
-    return (route->parameters & STA_HAS(CURSOR)) != 0;
+    return (sta_route_parameters(route) & STA_HAS(CURSOR)) != 0;
 }
 
 static bool has_body(const struct sta_route *route)

@@ -20,11 +20,6 @@
 
 /* ---- what a GET asks about when it does not say: a body says everything */
 
-static void add_text(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
-{
-    sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
-}
-
 static bool has_member(const struct sta_view *view, const char *name)
 {
     return sta_document_member(view->document, name) != NULL;
@@ -34,9 +29,10 @@ static bool has_member(const struct sta_view *view, const char *name)
 static void add_usual_sets(struct sta_view *view)
 {
     struct sta_document *sets = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
-    add_text(view, sets, "compute", "name.str.contains(\"compute\")");
-    add_text(view, sets, "io", "cat in [\"posix\", \"stdio\"]");
-    add_text(view, sets, "app_io", "cat.str.contains(\"reader\") or cat.str.contains(\"checkpoint\")");
+    sta_document_add_text(&view->memory, sets, "compute", "name.str.contains(\"compute\")");
+    sta_document_add_text(&view->memory, sets, "io", "cat in [\"posix\", \"stdio\"]");
+    sta_document_add_text(&view->memory, sets, "app_io",
+                          "cat.str.contains(\"reader\") or cat.str.contains(\"checkpoint\")");
     sta_document_append(&view->memory, view->document, "sets", sets);
 }
 
@@ -56,7 +52,7 @@ static int gather_attribution(struct sta_view *view, struct sta_error *err)
     sta_document_append(&view->memory, view->document, "attribution", attribution);
     int status = sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
     if (status == STA_OK && !has_member(view, "preset"))
-        add_text(view, view->document, "preset", view->preset);
+        sta_document_add_text(&view->memory, view->document, "preset", view->preset);
     return status;
 }
 
@@ -81,7 +77,7 @@ static int default_sets(struct sta_view *view, struct sta_error *err)
 static int default_where(struct sta_view *view, struct sta_error *err)
 {
     if (view->from_parameters && !has_member(view, "where"))
-        add_text(view, view->document, "where", "idle");
+        sta_document_add_text(&view->memory, view->document, "where", "idle");
     return default_sets(view, err);
 }
 
@@ -161,7 +157,7 @@ static void put_attribution(struct sta_buffer *out, const struct sta_attribution
 static int run_attribution(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                            struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_attribution_result attribution;
     int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
@@ -179,7 +175,7 @@ static int run_attribution(struct sta_view *view, const struct sta_budget *budge
 static int run_totals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                       struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_overlap_result overlap;
     if (has_member(view, "attribution"))
         return run_attribution(view, budget, result, err);
@@ -207,7 +203,7 @@ const struct sta_view_kind sta_view_overlap = {.name = "overlap",
 static int run_intervals(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,
                          struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_table table;
     int status = sta_overlap_intervals(&query, budget, &table, err);
     if (status == STA_OK)
@@ -226,7 +222,7 @@ const struct sta_view_kind sta_view_overlap_intervals = {.name = "overlap_interv
 static int make_compatible(struct sta_view *view, struct sta_error *err)
 {
     (void)err;
-    add_text(view, view->document, "semantics", "compatible");
+    sta_document_add_text(&view->memory, view->document, "semantics", "compatible");
     if (!has_member(view, "sets"))
         add_usual_sets(view);
     return STA_OK;
@@ -235,7 +231,7 @@ static int make_compatible(struct sta_view *view, struct sta_error *err)
 static int print_page(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                       struct sta_error *err)
 {
-    struct sta_overlap_query query = sta_view_overlap_query(view);
+    struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     struct sta_overlap_result overlap;
     int status = sta_overlap_run(&query, budget, &overlap, err);
     if (status != STA_OK)

@@ -192,11 +192,9 @@ void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *
     sta_put_char(out, ']');
 }
 
-/* A problem document with the list of mistakes. */
-static int answer_mistakes(struct sta_response *response, struct sta_error *err,
-                           const struct sta_preset_mistakes *mistakes)
+int sta_answer_mistakes(struct sta_response *response, const struct sta_error *err,
+                        const struct sta_preset_mistakes *mistakes)
 {
-    sta_at(err, "/yaml", -1);
     struct sta_problem problem = sta_problem_of(err);
     sta_response_problem(response, &problem);
     response->body.size--; /* the closing brace */
@@ -224,20 +222,21 @@ static void answer_preset(struct sta_call *call, struct sta_response *response, 
 int sta_api_preset_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"yaml", STA_MEMBER_TEXT, true, 1000000, 0}};
-    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
     struct sta_body body;
     bool created = false;
-    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
     const char *text = body.values[0].text;
     struct sta_preset_change change = {call->captures[0], text, strlen(text)};
     struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
     status = sta_library_put_preset(call->server->options.library, &change, &created, mistakes, err);
-    if (status == STA_OK)
+    if (status == STA_OK) {
         answer_preset(call, response, created);
-    else if (mistakes->count > 0)
-        status = answer_mistakes(response, err, mistakes);
+    } else if (mistakes->count > 0) {
+        sta_at(err, "/yaml", -1);
+        status = sta_answer_mistakes(response, err, mistakes);
+    }
     free(mistakes);
     sta_body_fini(&body);
     return status;

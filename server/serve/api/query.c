@@ -6,7 +6,8 @@
     (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(DERIVE) |      \
      STA_HAS(FILTER) | STA_HAS_ORDER)
 #define QUERY_VALUES                                                                                         \
-    (EVENT_VALUES | STA_HAS(GROUP_BY) | STA_HAS(AGGREGATE) | STA_HAS(VALUE_COUNTS) | STA_HAS(DESCRIBE))
+    (STA_HAS(QUERY) | EVENT_VALUES | STA_HAS(GROUP_BY) | STA_HAS(AGGREGATE) | STA_HAS(VALUE_COUNTS) |        \
+     STA_HAS(DESCRIBE))
 
 static struct sta_query query_of(struct sta_view *view)
 {

@@ -6,14 +6,6 @@
 #include "common/memory.h"
 #include "serve/responses/views.h"
 
-#define OVERLAP_SETS                                                                                         \
-    (STA_HAS(SETS) | STA_HAS(SET_LAYERS) | STA_HAS(SCOPE) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |  \
-     STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS_PAGES)
-#define OVERLAP                                                                                              \
-    (OVERLAP_SETS | STA_HAS(OVERLAP_SEMANTICS) | STA_HAS(BIN_WIDTH) | STA_HAS(EXPOSURE) |                    \
-     STA_HAS(OVERLAP_EXPLAIN) | STA_HAS(ATTRIBUTION) | STA_HAS(ATTRIBUTION_BY))
-#define OVERLAP_INTERVALS                                                                                    \
-    (OVERLAP_SETS | STA_HAS(WHERE) | STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(LONGEST) | STA_HAS(EVENTS))
 #define WHATIF_TEXT                                                                                          \
     "A model of the data loading is made of the trace's steps and samples. It first reproduces the run as "  \
     "it was, member check, then simulates scenarios: other workers, prefetch, storage, preprocessing, "      \
@@ -36,9 +28,6 @@
 #define OVERLAP_PAGE_TEXT                                                                                    \
     "What the older analyser prints of a trace, for sets named compute, io, app_io: its numbers, its text."
 
-#define TIMELINE                                                                                             \
-    (STA_HAS(TRACED_PRESET) | STA_HAS(SHOWN_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |       \
-     STA_HAS(LANES))
 #define TIMELINE_LANES_TEXT                                                                                  \
     "The tree of hosts, rank groups, processes and threads with events that touch the window: pre-order, "   \
     "with figures of each."
@@ -64,12 +53,10 @@
     "time: parallelism, resources. Offsets of the hosts' clocks: clocks. semantics=compatible gives the "    \
     "first three and graph by the rules and headings of dasf.profile.analysis."
 
-#define OF_FINDINGS (STA_HAS(PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(GOAL))
 #define FINDINGS_TEXT                                                                                        \
     "Why the run is slow and what to do: each rule's finding with its figures, threshold, stake in "         \
     "seconds, "                                                                                              \
     "advice, evidence and the page that shows it; and what was checked and is in order."
-#define OF_RUN (STA_HAS(RUN_PRESET) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
 #define UTILISATION_TEXT                                                                                     \
     "By rank and epoch, how much of the time from the end of the warm-up steps on accelerators compute, "    \
     "and DLIO's number of the same. Needs a preset whose phases have compute, epoch and step."
@@ -80,14 +67,6 @@
 #define ACCESS_TEXT                                                                                          \
     "Which data calls go on where the last one of their thread and file ended, skip ahead, or go back; how " \
     "many bytes, how many different ones within an epoch; the files of which most is moved again."
-
-#define OF_EVENTS (STA_HAS(PRESET) | STA_HAS(FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER))
-/* What events a query is about, and how its response is given. */
-#define EVENTS                                                                                               \
-    (STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(DERIVE) |      \
-     STA_HAS(FILTER) | STA_HAS_ORDER | STA_HAS_PAGES | STA_HAS(TIME_BASE) | STA_HAS(EXPLAIN))
-
-#define LAYERED (OF_EVENTS | STA_HAS(SEMANTICS))
 
 /* What most routes begin with.  Their handlers: inline, on an I/O thread, or by a view. */
 #define CALL(method_, path_, id_, tag_, role_, place_, handle_)                                              \
@@ -206,8 +185,7 @@ const struct sta_route sta_routes[] = {
      .audit = "Deletion of a preset", .status = 204, .summary = "Delete a preset",
      .text = "One of your own; the built-in one that it overrode is in force again."},
     {VIEW(GET, "/api/v1/traces/{id}/presets/preview", "preset_preview", "presets", sta_view_preset_preview),
-     .parameters = STA_HAS(TRACED_PRESET) | STA_HAS(TRACED_FILTERS), .response = "preset_preview",
-     .summary = "Try a preset",
+     .response = "preset_preview", .summary = "Try a preset",
      .text = "How many events of the trace each layer takes, and which functions no layer takes. Default: "
              "the trace's preset."},
     {VIEW(POST, "/api/v1/traces/{id}/presets/preview", "preset_preview_of_text", "presets",
@@ -226,67 +204,51 @@ const struct sta_route sta_routes[] = {
      .response = "language", .summary = "The expression language",
      .text = "Functions, aggregates and methods with signature, meaning, and an example with its result; "
              "keywords and operators. What the parser knows, and no more."},
-    {VIEW(GET, "/api/v1/traces/{id}/summary", "summary", "views", sta_view_summary),
-     .parameters = LAYERED | STA_HAS(FORMAT) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) |
-                   STA_HAS(SUMMARY_METRICS),
-     .response = "summary", .tabular = true, .summary = "Summary by layer",
+    {VIEW(GET, "/api/v1/traces/{id}/summary", "summary", "views", sta_view_summary), .response = "summary",
+     .tabular = true, .summary = "Summary by layer",
      .text = "Totals of the trace and a row for each layer of the preset."},
-    {VIEW(GET, "/api/v1/traces/{id}/hlm", "hlm", "views", sta_view_hlm),
-     .parameters = OF_EVENTS | STA_HAS(STEP_SEMANTICS) | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(LAYER) |
-                   STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
-     .response = "view", .tabular = true, .summary = "High-level metrics",
+    {VIEW(GET, "/api/v1/traces/{id}/hlm", "hlm", "views", sta_view_hlm), .response = "view", .tabular = true,
+     .summary = "High-level metrics",
      .text = "Sums by view types, category, kind of I/O and function, of one layer or of all; "
              "semantics=compatible only."},
-    {VIEW(GET, "/api/v1/traces/{id}/views/main", "view_main", "views", sta_view_main),
-     .parameters = OF_EVENTS | STA_HAS(STEP_SEMANTICS) | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(LAYER) |
-                   STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
-     .response = "view", .tabular = true, .summary = "Main view",
+    {VIEW(GET, "/api/v1/traces/{id}/views/main", "view_main", "views", sta_view_main), .response = "view",
+     .tabular = true, .summary = "Main view",
      .text = "A layer's sums by all view types together. Only semantics=compatible has it, which is the "
              "default here."},
-    {VIEW(GET, "/api/v1/traces/{id}/views/layer", "view_layer", "views", sta_view_layer),
-     .parameters = LAYERED | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(LAYER) | STA_HAS(BY) | STA_HAS(VIEWS) |
-                   STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS),
-     .response = "view", .tabular = true, .summary = "Layer view",
+    {VIEW(GET, "/api/v1/traces/{id}/views/layer", "view_layer", "views", sta_view_layer), .response = "view",
+     .tabular = true, .summary = "Layer view",
      .text = "One layer, a row for each bin of time, process, file, .."},
-    {VIEW(GET, "/api/v1/traces/{id}/views/flat", "view_flat", "views", sta_view_flat),
-     .parameters = LAYERED | STA_HAS_PAGES | STA_HAS_ORDER | STA_HAS(BY) | STA_HAS(VIEWS) |
-                   STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS),
-     .response = "view", .tabular = true, .summary = "Flat view",
+    {VIEW(GET, "/api/v1/traces/{id}/views/flat", "view_flat", "views", sta_view_flat), .response = "view",
+     .tabular = true, .summary = "Flat view",
      .text = "All layers side by side, a row for each bin of time, process, file, .."},
     {VIEW(GET, "/api/v1/traces/{id}/timeseries", "timeseries", "views", sta_view_timeseries),
-     .parameters = LAYERED | STA_HAS(LAYERS) | STA_HAS(METRICS) | STA_HAS(COUNTERS) | STA_HAS(GRANULARITY) |
-                   STA_HAS(MAX_POINTS) | STA_HAS(TIME_BASE) | STA_HAS_PAGES | STA_HAS_ORDER,
-     .response = "timeseries", .tabular = true, .summary = "Time series",
+     .parameters = STA_HAS(TIME_BASE), .response = "timeseries", .tabular = true, .summary = "Time series",
      .text = "Metrics of layers over time bins, or counters, for charts."},
     {VIEW(GET, "/api/v1/traces/{id}/events", "events", "queries", sta_view_events),
-     .parameters = (EVENTS & ~STA_HAS(FORMAT)) | STA_HAS(EVENTS_FORMAT) | STA_HAS(LANES),
-     .response = "events", .tabular = true, .summary = "Events as they are",
+     .parameters = STA_HAS(TIME_BASE), .response = "events", .tabular = true, .summary = "Events as they are",
      .text = "The rows of the trace, filtered, in the order of time or another, with the columns that are "
              "wanted."},
     {VIEW(GET, "/api/v1/traces/{id}/query", "query", "queries", sta_view_query),
-     .parameters = STA_HAS(QUERY) | EVENTS | STA_HAS(GROUP_BY) | STA_HAS(AGGREGATE) | STA_HAS(VALUE_COUNTS) |
-                   STA_HAS(DESCRIBE),
-     .response = "table", .tabular = true, .summary = "Run a query by parameters",
+     .parameters = STA_HAS(TIME_BASE), .response = "table", .tabular = true,
+     .summary = "Run a query by parameters",
      .text = "Filter, derive, group, aggregate, order, next stage: the request as JSON in q, as plain "
              "parameters, or both."},
     {VIEW(POST, "/api/v1/traces/{id}/query", "query_post", "queries", sta_view_query),
-     .parameters = STA_HAS_PAGES | STA_HAS(TIME_BASE) | STA_HAS(EXPLAIN), .body = "query",
-     .response = "table", .tabular = true, .summary = "Run a query",
+     .parameters = STA_HAS(TIME_BASE), .body = "query", .response = "table", .tabular = true,
+     .summary = "Run a query",
      .text = "Filter, derive, group, aggregate, order, next stage, as a JSON object. A query that takes "
              "more than a "
              "second is a job, and can be cancelled as one; so can it by closing the connection."},
-    {VIEW(POST, "/api/v1/query", "query_traces", "queries", sta_view_query_traces),
-     .parameters = STA_HAS_PAGES | STA_HAS(EXPLAIN), .body = "query_traces", .response = "table",
-     .tabular = true, .summary = "Ask several traces",
+    {VIEW(POST, "/api/v1/query", "query_traces", "queries", sta_view_query_traces), .body = "query_traces",
+     .response = "table", .tabular = true, .summary = "Ask several traces",
      .text = "The same of the traces that the member traces names: a list of ids, or an object of ids by "
              "label. In a list, "
              "{\"tag\": \"nightly\"} and {\"name\": \"unet3d-*\"} stand for all traces with that tag, or "
              "such a name. With the "
              "member compare, a comparison to one of them."},
     {VIEW(GET, "/api/v1/compare", "compare", "views", sta_view_compare),
-     .parameters = STA_HAS(TRACES) | STA_HAS(BASELINE) | STA_HAS(VIEW) | LAYERED | STA_HAS_PAGES |
-                   STA_HAS_ORDER | STA_HAS(LAYER) | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY),
-     .response = "comparison", .tabular = true, .summary = "Compare runs",
+     .parameters = STA_HAS(TRACES) | STA_HAS(PRESET), .response = "comparison", .tabular = true,
+     .summary = "Compare runs",
      .text = "A layered view of several traces, run by run under each key, and for each number x its "
              "x_baseline, x_delta = "
              "x - baseline and x_ratio = x / baseline. The preset of the baseline is that of all, unless one "
@@ -303,26 +265,22 @@ const struct sta_route sta_routes[] = {
           sta_api_saved_delete),
      .audit = "Deletion of a saved query", .status = 204, .summary = "Delete a saved query",
      .text = "Forgets it."},
-    {VIEW(GET, "/api/v1/traces/{id}/columns", "columns", "queries", sta_view_columns),
-     .parameters = STA_HAS(TRACED_PRESET) | STA_HAS_PAGES | STA_HAS_ORDER, .response = "columns",
+    {VIEW(GET, "/api/v1/traces/{id}/columns", "columns", "queries", sta_view_columns), .response = "columns",
      .tabular = true, .summary = "Columns that a query may name",
      .text =
          "Type, unit, missing and distinct values, range, and the most frequent texts of every column of the "
          "trace's events."},
     {VIEW(GET, "/api/v1/traces/{id}/columns/{name}/values", "column_values", "queries",
           sta_view_column_values),
-     .parameters = STA_HAS(PREFIX) | STA_HAS(TRACED_PRESET) | STA_HAS_PAGES | STA_HAS_ORDER,
      .response = "column_values", .tabular = true, .summary = "Values of a column",
      .text = "The distinct values with their counts, most frequent first, for completion."},
     {VIEW(GET, "/api/v1/traces/{id}/overlap", "overlap_of_layers", "overlap", sta_view_overlap),
-     .parameters = OVERLAP, .response = "overlap", .tabular = true,
-     .summary = "Overlap of layers, or of sets", .text = OVERLAP_TEXT},
+     .response = "overlap", .tabular = true, .summary = "Overlap of layers, or of sets",
+     .text = OVERLAP_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/overlap", "overlap", "overlap", sta_view_overlap),
-     .parameters = STA_HAS_PAGES, .body = "overlap_request", .response = "overlap", .tabular = true,
-     .summary = "Overlap of sets", .text = OVERLAP_TEXT},
+     .body = "overlap_request", .response = "overlap", .tabular = true, .summary = "Overlap of sets",
+     .text = OVERLAP_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/findings", "findings", "findings", sta_view_findings),
-     .parameters =
-         OF_FINDINGS | STA_HAS(SEVERITIES) | STA_HAS(RULE_GROUPS) | STA_HAS(RULES) | STA_HAS(FINDINGS_FORMAT),
      .response = "findings", .content_type = "text/markdown; charset=utf-8", .tabular = true,
      .summary = "Findings", .text = FINDINGS_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/findings/preview", "findings_preview", "findings",
@@ -331,12 +289,11 @@ const struct sta_route sta_routes[] = {
      .text = "The finding that a rule would give of the trace, or the place of its first mistake. Nothing is "
              "kept."},
     {VIEW(GET, "/api/v1/compare/findings", "compare_findings", "findings", sta_view_compare_findings),
-     .parameters = STA_HAS(TRACES) | OF_FINDINGS, .response = "findings_comparison",
-     .summary = "Compare the findings of two runs",
+     .response = "findings_comparison", .summary = "Compare the findings of two runs",
      .text = "Of two traces, the baseline first: which findings are new, gone, worse, better, the same; and "
              "the difference of the stall by cause."},
     {VIEW(GET, "/api/v1/traces/{id}/report.html", "run_report", "findings", sta_view_run_report),
-     .parameters = OF_FINDINGS, .content_type = "text/html; charset=utf-8", .summary = "Report in one file",
+     .content_type = "text/html; charset=utf-8", .summary = "Report in one file",
      .text = "Verdict, findings, where the time went, layers, steps, stragglers and ledger as one HTML file "
              "without external resources."},
     {CALL(GET, "/api/v1/findings/rules", "rules", "findings", VIEWER, INLINE, sta_api_rules),
@@ -351,72 +308,61 @@ const struct sta_route sta_routes[] = {
           sta_api_rule_delete),
      .audit = "Deletion of a rule", .status = 204, .summary = "Delete a rule", .text = "One of your own."},
     {VIEW(GET, "/api/v1/traces/{id}/utilisation", "utilisation", "findings", sta_view_utilisation),
-     .parameters = OF_RUN | STA_HAS(GOAL) | STA_HAS(WARMUP_STEPS) | STA_HAS(END_STEPS) | STA_HAS_PAGES,
      .response = "utilisation", .tabular = true, .summary = "Utilisation of accelerators",
      .text = UTILISATION_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/stragglers", "stragglers", "findings", sta_view_stragglers),
-     .parameters = STA_HAS_PAGES, .body = "stragglers_request", .response = "stragglers", .tabular = true,
-     .summary = "Stragglers", .text = STRAGGLERS_TEXT},
-    {VIEW(GET, "/api/v1/traces/{id}/access", "access", "findings", sta_view_access),
-     .parameters = OF_RUN | STA_HAS(ACCESS_KIND) | STA_HAS_PAGES, .response = "access", .tabular = true,
-     .summary = "Access patterns", .text = ACCESS_TEXT},
+     .body = "stragglers_request", .response = "stragglers", .tabular = true, .summary = "Stragglers",
+     .text = STRAGGLERS_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/access", "access", "findings", sta_view_access), .response = "access",
+     .tabular = true, .summary = "Access patterns", .text = ACCESS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/overlap/intervals", "overlap_intervals_of_layers", "overlap",
           sta_view_overlap_intervals),
-     .parameters = OVERLAP_INTERVALS, .response = "overlap_intervals", .tabular = true,
-     .summary = "Intervals of layers, or of sets", .text = OVERLAP_INTERVALS_TEXT},
+     .response = "overlap_intervals", .tabular = true, .summary = "Intervals of layers, or of sets",
+     .text = OVERLAP_INTERVALS_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/overlap/intervals", "overlap_intervals", "overlap",
           sta_view_overlap_intervals),
-     .parameters = STA_HAS_PAGES, .body = "overlap_intervals_request", .response = "overlap_intervals",
-     .tabular = true, .summary = "Intervals of sets", .text = OVERLAP_INTERVALS_TEXT},
+     .body = "overlap_intervals_request", .response = "overlap_intervals", .tabular = true,
+     .summary = "Intervals of sets", .text = OVERLAP_INTERVALS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/overlap/page", "overlap_page", "overlap", sta_view_overlap_page),
-     .parameters = STA_HAS(SETS) | STA_HAS(VARIANT) | STA_HAS(BIN_WIDTH),
      .content_type = "text/plain; charset=utf-8", .summary = "The older analyser's page",
      .text = OVERLAP_PAGE_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/whatif", "whatif_of_parameters", "what if", sta_view_whatif),
-     .parameters = STA_HAS(WHATIF_QUERY) | STA_HAS(FORMAT) | STA_HAS(WHATIF_TABLE), .response = "whatif",
-     .tabular = true, .summary = "What if, by parameters", .text = WHATIF_TEXT},
-    {VIEW(POST, "/api/v1/traces/{id}/whatif", "whatif", "what if", sta_view_whatif),
-     .parameters = STA_HAS(FORMAT) | STA_HAS(WHATIF_TABLE), .body = "whatif_request", .response = "whatif",
-     .tabular = true, .summary = "What if", .text = WHATIF_TEXT},
+     .response = "whatif", .tabular = true, .summary = "What if, by parameters", .text = WHATIF_TEXT},
+    {VIEW(POST, "/api/v1/traces/{id}/whatif", "whatif", "what if", sta_view_whatif), .body = "whatif_request",
+     .response = "whatif", .tabular = true, .summary = "What if", .text = WHATIF_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/whatif/align", "align_of_parameters", "what if", sta_view_align),
-     .parameters = STA_HAS(WHATIF_QUERY) | STA_HAS(FORMAT) | STA_HAS(ALIGN_TABLE) | STA_HAS(FETCH_ALIGN) |
-                   STA_HAS(START_ALIGN) | STA_HAS(EPOCH) | STA_HAS(SKIP),
      .response = "table", .tabular = true, .summary = "Alignments of fetches, by parameters",
      .text = ALIGN_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/whatif/align", "align", "what if", sta_view_align),
-     .parameters = STA_HAS(FORMAT) | STA_HAS(ALIGN_TABLE), .body = "align_request", .response = "table",
-     .tabular = true, .summary = "Alignments of fetches", .text = ALIGN_TEXT},
+     .body = "align_request", .response = "table", .tabular = true, .summary = "Alignments of fetches",
+     .text = ALIGN_TEXT},
     {CALL(POST, "/api/v1/whatif/align", "align_log", "what if", VIEWER, IO_TASK, sta_api_align_log),
      .body = "align_log", .body_limit = UINT64_C(64) << 20, .response = "aligned_log",
      .summary = "Alignments of a log that is not registered",
      .text = "The same of the text of a training log and its sim_conf.json. Nothing is kept. "
              "The body may have 64 MiB."},
     {VIEW(GET, "/api/v1/traces/{id}/timeline/lanes", "timeline_lanes", "timeline", sta_view_timeline_lanes),
-     .parameters = TIMELINE | STA_HAS(LANE_PARENT) | STA_HAS(LANE_LEVEL) | STA_HAS(LANE_SORT) | STA_HAS_PAGES,
      .response = "table", .tabular = true, .summary = "Lanes", .text = TIMELINE_LANES_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/timeline/lanes", "timeline_lanes_post", "timeline",
           sta_view_timeline_lanes),
-     .parameters = STA_HAS_PAGES, .body = "timeline_request", .response = "table", .tabular = true,
-     .summary = "Lanes", .text = TIMELINE_LANES_TEXT},
+     .body = "timeline_request", .response = "table", .tabular = true, .summary = "Lanes",
+     .text = TIMELINE_LANES_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/timeline/events", "timeline_events", "timeline",
           sta_view_timeline_events),
-     .parameters = TIMELINE | STA_HAS(PIXELS), .response = "timeline_events", .summary = "Events of a window",
-     .text = TIMELINE_EVENTS_TEXT},
+     .response = "timeline_events", .summary = "Events of a window", .text = TIMELINE_EVENTS_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/timeline/events", "timeline_events_post", "timeline",
           sta_view_timeline_events),
      .body = "timeline_request", .response = "timeline_events", .summary = "Events of a window",
      .text = TIMELINE_EVENTS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/timeline/density", "timeline_density", "timeline",
           sta_view_timeline_density),
-     .parameters = TIMELINE | STA_HAS(PIXELS) | STA_HAS(DENSITY_LABEL), .response = "timeline_density",
-     .summary = "Density of lanes", .text = TIMELINE_DENSITY_TEXT},
+     .response = "timeline_density", .summary = "Density of lanes", .text = TIMELINE_DENSITY_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/timeline/density", "timeline_density_post", "timeline",
           sta_view_timeline_density),
      .body = "timeline_request", .response = "timeline_density", .summary = "Density of lanes",
      .text = TIMELINE_DENSITY_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/timeline/search", "timeline_search", "timeline",
           sta_view_timeline_search),
-     .parameters = TIMELINE | STA_HAS(MOMENT) | STA_HAS(EVENT_ID) | STA_HAS(SEARCH_DIRECTION),
      .response = "timeline_search", .summary = "Find an event", .text = SEARCH_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/timeline/search", "timeline_search_post", "timeline",
           sta_view_timeline_search),
@@ -424,40 +370,58 @@ const struct sta_route sta_routes[] = {
      .text = SEARCH_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/timeline/statistics", "timeline_statistics", "timeline",
           sta_view_timeline_statistics),
-     .parameters = TIMELINE | STA_HAS(CALL_LABEL) | STA_HAS_PAGES, .response = "timeline_table",
-     .tabular = true, .summary = "Statistics of a window", .text = STATISTICS_TEXT},
+     .response = "timeline_table", .tabular = true, .summary = "Statistics of a window",
+     .text = STATISTICS_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/timeline/statistics", "timeline_statistics_post", "timeline",
           sta_view_timeline_statistics),
-     .parameters = STA_HAS_PAGES, .body = "timeline_request", .response = "timeline_table", .tabular = true,
+     .body = "timeline_request", .response = "timeline_table", .tabular = true,
      .summary = "Statistics of a window", .text = STATISTICS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/calltree", "calltree", "timeline", sta_view_call_tree),
-     .parameters = TIMELINE | STA_HAS(SCOPE) | STA_HAS(CALL_LABEL) | STA_HAS(CALL_NAME) |
-                   STA_HAS(CALL_DIRECTION) | STA_HAS(MIN_SHARE) | STA_HAS(DEPTH) | STA_HAS(CALL_TREE_FORMAT) |
-                   STA_HAS(LIMIT) | STA_HAS(ROW_OFFSET) | STA_HAS(CURSOR),
      .response = "timeline_table", .tabular = true, .content_type = "text/plain; charset=utf-8",
      .summary = "Call tree", .text = CALL_TREE_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/calltree", "calltree_post", "timeline", sta_view_call_tree),
-     .parameters = STA_HAS(CALL_TREE_FORMAT) | STA_HAS(LIMIT) | STA_HAS(ROW_OFFSET) | STA_HAS(CURSOR),
-     .body = "timeline_request", .response = "timeline_table", .tabular = true,
-     .content_type = "text/plain; charset=utf-8", .summary = "Call tree", .text = CALL_TREE_TEXT},
-    {VIEW(GET, "/api/v1/traces/{id}/gaps", "gaps", "timeline", sta_view_gaps),
-     .parameters = TIMELINE | STA_HAS(SCOPE) | STA_HAS(LEAST) | STA_HAS_PAGES, .response = "timeline_table",
+     .parameters = STA_HAS(CALL_TREE_FORMAT), .body = "timeline_request", .response = "timeline_table",
+     .tabular = true, .content_type = "text/plain; charset=utf-8", .summary = "Call tree",
+     .text = CALL_TREE_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/gaps", "gaps", "timeline", sta_view_gaps), .response = "timeline_table",
      .tabular = true, .summary = "Gaps", .text = GAPS_TEXT},
     {VIEW(POST, "/api/v1/traces/{id}/gaps", "gaps_post", "timeline", sta_view_gaps),
-     .parameters = STA_HAS_PAGES, .body = "timeline_request", .response = "timeline_table", .tabular = true,
-     .summary = "Gaps", .text = GAPS_TEXT},
+     .body = "timeline_request", .response = "timeline_table", .tabular = true, .summary = "Gaps",
+     .text = GAPS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/events/{event}", "event", "timeline", sta_view_timeline_event),
-     .parameters = STA_HAS(TRACED_PRESET), .response = "timeline_event",
-     .summary = "One event in its context",
+     .response = "timeline_event", .summary = "One event in its context",
      .text = "The event with all its columns, its parents, children, neighbours, and what ran beside it."},
-    {VIEW(GET, "/api/v1/traces/{id}/dasf/{table}", "dasf", "dasf", sta_view_dasf),
-     .parameters = STA_HAS(SEMANTICS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) | STA_HAS(GRANULARITY) |
-                   STA_HAS(OFFSETS) | STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(CURSOR) | STA_HAS_ORDER,
-     .response = "dasf", .tabular = true, .summary = "Tables of a Dask computation", .text = DASF_TEXT},
+    {VIEW(GET, "/api/v1/traces/{id}/dasf/{table}", "dasf", "dasf", sta_view_dasf), .response = "dasf",
+     .tabular = true, .summary = "Tables of a Dask computation", .text = DASF_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/report", "report", "traces", sta_view_report), .response = "report",
      .summary = "Ingest report", .text = "The ledger: what became of every file, byte and line."},
 };
 const size_t sta_route_count = STA_COUNT_OF(sta_routes);
+
+/* Those of a view: what it depends on, and how its response is given. */
+static sta_parameter_set parameters_of_view(const struct sta_view_kind *view, enum sta_method method)
+{
+    sta_parameter_set set = STA_HAS(PARTIAL) | view->key_values;
+    if (view->layered)
+        set |= STA_HAS(PRESET);
+    if (method == STA_GET)
+        set |= view->document_values;
+    if (view->result != NULL)
+        set |= STA_HAS_PAGES;
+    if (view->text_forms != NULL)
+        set &= ~STA_HAS(FORMAT); /* the view has one with more words */
+    if ((set & STA_HAS(OFFSETS)) != 0)
+        set &= ~STA_HAS(ROW_OFFSET); /* they have one name */
+    if (view->arranged)
+        set |= STA_HAS_ORDER;
+    return set | (view->explain != NULL ? STA_HAS(EXPLAIN) : 0);
+}
+
+sta_parameter_set sta_route_parameters(const struct sta_route *route)
+{
+    return route->parameters |
+           (route->place == STA_QUESTION ? parameters_of_view(route->view, route->method) : 0);
+}
 
 const struct sta_route *sta_route_find(const char *path, enum sta_method method,
                                        struct sta_capture captures[STA_CAPTURES], unsigned *allowed)

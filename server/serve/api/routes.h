@@ -24,13 +24,13 @@ struct sta_route {
     enum sta_method method; /* GET answers HEAD too */
     enum sta_role role;     /* NONE: for all */
     enum sta_served_place place;
-    sta_parameter_set parameters;
-    int status;       /* of the success; 0: 200 */
-    int other_status; /* of a success that had less or more to do, or 0 */
-    bool no_store;    /* secrets or moments: without an ETag, not to be kept by anyone */
-    bool tabular;     /* the success may be CSV and NDJSON too */
-    const char *path; /* pattern */
-    const char *id;   /* operationId */
+    sta_parameter_set parameters; /* beside those of its view */
+    int status;                   /* of the success; 0: 200 */
+    int other_status;             /* of a success that had less or more to do, or 0 */
+    bool no_store;                /* secrets or moments: without an ETag, not to be kept by anyone */
+    bool tabular;                 /* the success may be CSV and NDJSON too */
+    const char *path;             /* pattern */
+    const char *id;               /* operationId */
     const char *tag;
     union {
         sta_handler *handle;
@@ -45,12 +45,8 @@ struct sta_route {
     const char *audit; /* what is logged of each such request; NULL: it changes nothing */
 };
 
-/** All parameters of a route: every query about traces may be asked of what is left of
- * them. */
-static inline sta_parameter_set sta_route_parameters(const struct sta_route *route)
-{
-    return route->parameters | (route->place == STA_QUESTION ? STA_HAS(PARTIAL) : 0);
-}
+/** All parameters of a route: its own, and those of its view. */
+sta_parameter_set sta_route_parameters(const struct sta_route *route);
 
 extern const struct sta_route sta_routes[];
 extern const size_t sta_route_count;

@@ -117,17 +117,11 @@ static int compute_preview(struct sta_view *view, const struct sta_budget *budge
     struct sta_findings_result findings;
     struct sta_buffer text;
     bool object = false;
-    struct sta_budget spilling = *budget;
-    spilling.spill_folder = view->server->options.spill;
-    const struct sta_overlap_query query = {.snapshot = view->snapshot,
-                                            .presets = view->presets,
-                                            .label = view->traces[0].label,
-                                            .trace_preset = view->preset,
-                                            .request = view->document};
+    const struct sta_overlap_query query = sta_view_overlap_query(view, view->document);
     sta_buffer_init(&text);
     int status = text_of_rule(view->document, &text, &object, err);
     if (status == STA_OK) {
-        status = sta_rule_preview(&query, text.data, text.size, &spilling, &findings, err);
+        status = sta_rule_preview(&query, text.data, text.size, budget, &findings, err);
         if ((status == STA_EINPUT || (status == STA_ELIMIT && err->parameter[0] != '\0')) &&
             strcmp(err->parameter, "/preset") != 0)
             place_mistake(object, err);
@@ -165,12 +159,7 @@ static int put_text(struct sta_call *call, const struct sta_buffer *text, bool o
     } else if (mistakes->count > 0) {
         sta_at(err, mistakes->items[0].pointer, err->position);
         place_mistake(object, err);
-        struct sta_problem problem = sta_problem_of(err);
-        sta_response_problem(response, &problem);
-        response->body.size--; /* the closing brace */
-        sta_put_mistakes(&response->body, mistakes);
-        sta_put_char(&response->body, '}');
-        status = STA_OK;
+        status = sta_answer_mistakes(response, err, mistakes);
     }
     free(mistakes);
     return status;

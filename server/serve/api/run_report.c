@@ -94,65 +94,29 @@ static void put_findings(struct sta_buffer *out, const struct sta_findings_resul
 
 /* ---- what other calls answer */
 
-static struct sta_view_query query_of(const struct sta_view *view)
-{
-    const struct sta_parameter_value *values = view->values;
-    return (struct sta_view_query){.snapshot = view->snapshot,
-                                   .presets = view->presets,
-                                   .preset = view->preset,
-                                   .filters = false,
-                                   .has_from = values[STA_PARAMETER_FROM].given,
-                                   .has_to = values[STA_PARAMETER_TO].given,
-                                   .from = values[STA_PARAMETER_FROM].number,
-                                   .to = values[STA_PARAMETER_TO].number,
-                                   .filter = values[STA_PARAMETER_FILTER].text};
-}
-
 static int put_layers(struct sta_view *view, const struct sta_budget *budget, struct sta_buffer *out,
                       struct sta_error *err)
 {
     static const char *const shown[] = {"name", "count", "time", "size", "busy", "exposed_group_sum"};
     static const char *const labels[] = {
         "Layer", "Calls", "Call time (sum)", "Bytes", "Wall time (union)", "Not overlapped with compute"};
-    const struct sta_view_query query = query_of(view);
-    struct sta_table table, few;
+    const struct sta_view_query query = sta_view_query_of(view);
+    struct sta_table_column columns[STA_COUNT_OF(shown)];
+    struct sta_table table, few = {.columns = columns}; /* borrows from the other */
     struct sta_facts facts;
     int status = sta_summary_exact(&query, budget, &table, &facts, err);
     if (status != STA_OK)
         return status;
-    sta_table_init(&few, table.rows);
+    few.rows = table.rows;
     for (size_t c = 0; c < STA_COUNT_OF(shown); c++) {
-        const struct sta_table_column *from = sta_table_find(&table, shown[c]);
-        struct sta_table_column *to =
-            from != NULL ? sta_table_add(&few, from->name, from->type, from->unit) : NULL;
-        for (size_t row = 0; to != NULL && row < table.rows; row++) {
-            if (from->missing[row])
-                continue;
-            if (from->texts != NULL)
-                sta_table_set_text(&few, to, row, from->texts[row].bytes, from->texts[row].length);
-            else if (from->integers != NULL)
-                sta_table_set_int(to, row, from->integers[row]);
-            else
-                sta_table_set_number(to, row, from->numbers[row]);
-        }
+        const struct sta_table_column *column = sta_table_find(&table, shown[c]);
+        if (column != NULL)
+            columns[few.column_count++] = *column;
     }
     sta_put_text(out, "<h2>Layers</h2>\n");
     sta_html_table(out, &few, few.rows, labels, false);
-    sta_table_fini(&few);
     sta_table_fini(&table);
     return STA_OK;
-}
-
-static void add_member(struct sta_view *view, struct sta_document *object, const char *name, const char *text)
-{
-    sta_document_append(&view->memory, object, name, sta_document_text(&view->memory, text, strlen(text)));
-}
-
-static void add_number(struct sta_view *view, struct sta_document *object, const char *name, double number)
-{
-    struct sta_document *value = sta_document_create(&view->memory, STA_DOCUMENT_FLOAT);
-    value->number = number;
-    sta_document_append(&view->memory, object, name, value);
 }
 
 /* A request about the part of the trace that the report is asked for. */
@@ -160,14 +124,14 @@ static struct sta_document *part_request(struct sta_view *view)
 {
     struct sta_document *request = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     const struct sta_parameter_value *values = view->values;
-    add_member(view, request, "preset", view->preset);
-    add_member(view, request, "filters", "off");
+    sta_document_add_text(&view->memory, request, "preset", view->preset);
+    sta_document_add_text(&view->memory, request, "filters", "off");
     if (values[STA_PARAMETER_FILTER].given)
-        add_member(view, request, "filter", values[STA_PARAMETER_FILTER].text);
+        sta_document_add_text(&view->memory, request, "filter", values[STA_PARAMETER_FILTER].text);
     if (values[STA_PARAMETER_FROM].given)
-        add_number(view, request, "from", values[STA_PARAMETER_FROM].number);
+        sta_document_add_number(&view->memory, request, "from", values[STA_PARAMETER_FROM].number);
     if (values[STA_PARAMETER_TO].given)
-        add_number(view, request, "to", values[STA_PARAMETER_TO].number);
+        sta_document_add_number(&view->memory, request, "to", values[STA_PARAMETER_TO].number);
     return request;
 }
 
@@ -178,20 +142,12 @@ static struct sta_document *chain_request(struct sta_view *view, const struct st
     struct sta_document *request = part_request(view);
     struct sta_document *attribution = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);
     struct sta_document *by = sta_document_create(&view->memory, STA_DOCUMENT_LIST);
-    add_member(view, attribution, "chain", preset->chains[0].name);
-    sta_document_append(&view->memory, by, NULL, sta_document_text(&view->memory, key, strlen(key)));
+    sta_document_add_text(&view->memory, attribution, "chain", preset->chains[0].name);
+    sta_document_add_text(&view->memory, by, NULL, key);
     sta_document_append(&view->memory, attribution, "by", by);
-    add_number(view, attribution, "granularity", granularity);
+    sta_document_add_number(&view->memory, attribution, "granularity", granularity);
     sta_document_append(&view->memory, request, "attribution", attribution);
     return request;
-}
-
-static struct sta_overlap_query asked_of(const struct sta_view *view, const struct sta_document *request)
-{
-    return (struct sta_overlap_query){.snapshot = view->snapshot,
-                                      .presets = view->presets,
-                                      .trace_preset = view->preset,
-                                      .request = request};
 }
 
 /* The stall by step, of presets that know steps. */
@@ -201,7 +157,8 @@ static int put_steps(struct sta_view *view, const struct sta_preset *preset, con
     struct sta_attribution_result attribution;
     if (preset->phases[STA_PHASE_step] == NULL)
         return STA_OK;
-    const struct sta_overlap_query query = asked_of(view, chain_request(view, preset, "step", 1));
+    const struct sta_overlap_query query =
+        sta_view_overlap_query(view, chain_request(view, preset, "step", 1));
     int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
         return status;
@@ -251,7 +208,8 @@ static int put_times(struct sta_view *view, const struct sta_preset *preset, con
     struct sta_attribution_result attribution;
     if (to - from < 1e-3)
         return STA_OK;
-    const struct sta_overlap_query query = asked_of(view, chain_request(view, preset, "bin", width));
+    const struct sta_overlap_query query =
+        sta_view_overlap_query(view, chain_request(view, preset, "bin", width));
     int status = sta_attribution_run(&query, budget, &attribution, err);
     if (status != STA_OK)
         return status;
@@ -269,9 +227,9 @@ static int put_stragglers(struct sta_view *view, const struct sta_budget *budget
     struct sta_document *request = part_request(view);
     struct sta_facts facts;
     struct sta_table rows;
-    add_member(view, request, "by", "process");
-    add_member(view, request, "of", "io_cat == 1");
-    const struct sta_overlap_query query = asked_of(view, request);
+    sta_document_add_text(&view->memory, request, "by", "process");
+    sta_document_add_text(&view->memory, request, "of", "io_cat == 1");
+    const struct sta_overlap_query query = sta_view_overlap_query(view, request);
     int status = sta_stragglers_run(&query, budget, &facts, &rows, err);
     if (status != STA_OK)
         return status;

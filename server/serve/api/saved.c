@@ -102,11 +102,10 @@ static int check_name(const char *name, struct sta_error *err)
 int sta_api_saved_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0}};
-    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
     struct sta_body body;
     if (check_name(call->captures[0], err) != STA_OK)
         return err->status;
-    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
     struct change change = {call->captures[0], body.values[0].text, &response->body};

@@ -40,8 +40,7 @@ int sta_api_session_create(struct sta_call *call, struct sta_response *response,
     static const struct sta_member members[] = {{"token", STA_MEMBER_TEXT, true, TOKEN_LENGTH, 0}};
     struct sta_body body;
     char session[STA_SESSION_SIZE];
-    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
-    int status = sta_body_read(bytes->data, bytes->size, members, 1, &body, err);
+    int status = sta_body_read(sta_exchange_body(call->exchange), members, 1, &body, err);
     if (status != STA_OK)
         return status;
     bool needed = sta_access_has_tokens(call->server->access);

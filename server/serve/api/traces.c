@@ -73,8 +73,7 @@ int sta_api_trace_create(struct sta_call *call, struct sta_response *response, s
     };
     struct sta_body body;
     struct sta_registration registration;
-    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
-    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
     sta_call_note_subject(call, body.values[0].text);
@@ -99,8 +98,7 @@ int sta_api_trace_patch(struct sta_call *call, struct sta_response *response, st
         {"follow", STA_MEMBER_BOOL, false, 0, 0},
     };
     struct sta_body body;
-    const struct sta_buffer *bytes = sta_exchange_body(call->exchange);
-    int status = sta_body_read(bytes->data, bytes->size, members, STA_COUNT_OF(members), &body, err);
+    int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);
     if (status != STA_OK)
         return status;
     status = sta_library_rename(call->server->options.library, call->captures[0], body.values[0].text,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/build_id.h"
-#include "common/log.h"
 #include "serve/responses/by_layer.h"
 #include "serve/responses/views.h"
 
@@ -204,27 +203,16 @@ static void kept_name(const struct sta_view *view, const char *layer, char name[
 
 static bool load_series(void *context, const char *layer, char **bytes, size_t *size)
 {
-    const struct sta_view *view = context;
-    struct sta_error ignored = STA_ERROR_INIT;
     char name[KEPT_NAME_SIZE];
-    kept_name(view, layer, name);
-    return sta_snapshot_info(view->snapshot)->damaged == 0 &&
-           sta_store_get_kept(view->server->options.store, view->trace,
-                              sta_snapshot_info(view->snapshot)->version, name, bytes, size,
-                              &ignored) == STA_OK;
+    kept_name(context, layer, name);
+    return sta_view_get_kept(context, name, bytes, size);
 }
 
 static void keep_series(void *context, const char *layer, const void *bytes, size_t size)
 {
-    const struct sta_view *view = context;
-    struct sta_error err = STA_ERROR_INIT;
     char name[KEPT_NAME_SIZE];
-    if (sta_snapshot_info(view->snapshot)->damaged > 0)
-        return;
-    kept_name(view, layer, name);
-    if (sta_store_put_kept(view->server->options.store, view->trace,
-                           sta_snapshot_info(view->snapshot)->version, name, bytes, size, &err) != STA_OK)
-        sta_log(STA_LOG_DEBUG, "Cannot keep a series", "trace", view->trace, "cause", err.text, NULL);
+    kept_name(context, layer, name);
+    sta_view_put_kept(context, name, bytes, size);
 }
 
 /* ---- tables */
@@ -287,7 +275,9 @@ static int table_result(struct sta_view *view, const struct sta_budget *budget, 
     return STA_OK;
 }
 
-#define STEP_KEY (LAYERED_KEY | STA_HAS(LAYER) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY))
+#define STEP_KEY                                                                                             \
+    ((LAYERED_KEY & ~STA_HAS(SEMANTICS)) | STA_HAS(STEP_SEMANTICS) | STA_HAS(LAYER) | STA_HAS(VIEWS) |       \
+     STA_HAS(GRANULARITY))
 #define JOIN_KEY (LAYERED_KEY | STA_HAS(BY) | STA_HAS(VIEWS) | STA_HAS(GRANULARITY) | STA_HAS(QUANTILE_STATS))
 
 const struct sta_view_kind sta_view_hlm = {.name = "hlm",

@@ -7,9 +7,8 @@
 #include "serve/responses/views.h"
 #include "simulate/simulate.h"
 
-/* The documents of these calls come whole, in the body or in q; only alignments have plain parameters. */
-#define WHATIF_VALUES STA_HAS(FETCH_ALIGN)
-#define ALIGN_VALUES (STA_HAS(FETCH_ALIGN) | STA_HAS(START_ALIGN) | STA_HAS(EPOCH) | STA_HAS(SKIP))
+#define ALIGN_VALUES                                                                                         \
+    (STA_HAS(WHATIF_QUERY) | STA_HAS(FETCH_ALIGN) | STA_HAS(START_ALIGN) | STA_HAS(EPOCH) | STA_HAS(SKIP))
 
 static enum sta_format format_of(const struct sta_view *view)
 {
@@ -166,7 +165,7 @@ static int run_whatif(struct sta_view *view, const struct sta_budget *budget, st
 
 const struct sta_view_kind sta_view_whatif = {.name = "whatif",
                                               .key_values = STA_HAS(FORMAT) | STA_HAS(WHATIF_TABLE),
-                                              .document_values = WHATIF_VALUES,
+                                              .document_values = STA_HAS(WHATIF_QUERY),
                                               .check = check_whatif,
                                               .compute = run_whatif};
 

@@ -49,7 +49,7 @@ static int append_pair(struct sta_arena *arena, struct sta_document *object, con
     const char *name = sta_arena_copy(arena, text, (size_t)(colon - text));
     if (sta_document_member(object, name) != NULL)
         return sta_fail(err, STA_EINPUT, "The name \"%.60s\" is given twice", name);
-    sta_document_append(arena, object, name, sta_document_text(arena, colon + 1, strlen(colon + 1)));
+    sta_document_add_text(arena, object, name, colon + 1);
     return STA_OK;
 }
 
@@ -147,7 +147,8 @@ static int add_parameters(struct sta_view *view, const struct sta_call *call, st
     if (check_order(call, err) != STA_OK)
         return err->status;
     for (unsigned i = 0; i < STA_PARAMETERS; i++) {
-        if (!(view->kind->document_values >> i & 1) || !call->values[i].given)
+        const bool whole = i == STA_PARAMETER_QUERY || i == STA_PARAMETER_WHATIF_QUERY; /* read before */
+        if (!(view->kind->document_values >> i & 1) || !call->values[i].given || whole)
             continue;
         const char *name = member_of(i);
         struct sta_document *value;

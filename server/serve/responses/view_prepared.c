@@ -24,8 +24,7 @@ static int make_document(struct sta_view *view, const struct prepared *asked, st
     if (status == STA_OK)
         status = sta_library_preset_of(view->server->options.library, view->trace, view->preset, err);
     if (status == STA_OK)
-        sta_document_append(&view->memory, view->document, "preset",
-                            sta_document_text(&view->memory, view->preset, strlen(view->preset)));
+        sta_document_add_text(&view->memory, view->document, "preset", view->preset);
     view->from_parameters = asked->by_parameters;
     return status;
 }

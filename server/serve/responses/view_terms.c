@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "common/account.h"
+#include "common/log.h"
 #include "common/memory.h"
 #include "analyse/analyse.h"
 #include "serve/responses/views.h"
@@ -51,6 +52,26 @@ int sta_view_fail_size(const struct sta_view *view, const struct sta_buffer *bod
                     (unsigned long long)view->server->options.query_memory);
 }
 
+/* ---- what is kept beside a version */
+
+bool sta_view_get_kept(const struct sta_view *view, const char *name, char **bytes, size_t *size)
+{
+    const struct sta_snapshot_info *info = sta_snapshot_info(view->snapshot);
+    struct sta_error ignored = STA_ERROR_INIT;
+    return info->damaged == 0 && sta_store_get_kept(view->server->options.store, view->trace, info->version,
+                                                    name, bytes, size, &ignored) == STA_OK;
+}
+
+void sta_view_put_kept(const struct sta_view *view, const char *name, const void *bytes, size_t size)
+{
+    const struct sta_snapshot_info *info = sta_snapshot_info(view->snapshot);
+    struct sta_error err = STA_ERROR_INIT;
+    if (info->damaged == 0 && sta_store_put_kept(view->server->options.store, view->trace, info->version,
+                                                 name, bytes, size, &err) != STA_OK)
+        sta_log(STA_LOG_DEBUG, "Cannot keep what was computed", "trace", view->trace, "name", name, "cause",
+                err.text, NULL);
+}
+
 /* ---- what is missing */
 
 char *sta_view_missing(const struct sta_view *view)
@@ -78,11 +99,12 @@ void sta_view_note_missing(const struct sta_view *view, struct sta_response *res
 struct sta_view_query sta_view_query_of(const struct sta_view *view)
 {
     const struct sta_parameter_value *values = view->values;
+    const char *filters = values[STA_PARAMETER_FILTERS].text; /* NULL: not a parameter here */
     return (struct sta_view_query){
         .snapshot = view->snapshot,
         .presets = view->presets,
         .preset = view->preset,
-        .filters = strcmp(values[STA_PARAMETER_FILTERS].text, "on") == 0,
+        .filters = filters != NULL && strcmp(filters, "on") == 0,
         .has_from = values[STA_PARAMETER_FROM].given,
         .has_to = values[STA_PARAMETER_TO].given,
         .from = values[STA_PARAMETER_FROM].number,
@@ -91,13 +113,14 @@ struct sta_view_query sta_view_query_of(const struct sta_view *view)
     };
 }
 
-struct sta_overlap_query sta_view_overlap_query(const struct sta_view *view)
+struct sta_overlap_query sta_view_overlap_query(const struct sta_view *view,
+                                                const struct sta_document *request)
 {
     return (struct sta_overlap_query){.snapshot = view->snapshot,
                                       .presets = view->presets,
                                       .label = view->traces[0].label,
                                       .trace_preset = view->preset,
-                                      .request = view->document};
+                                      .request = request};
 }
 
 struct sta_response_names sta_view_names(const struct sta_view *view)

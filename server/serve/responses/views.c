@@ -175,7 +175,7 @@ static void kept_name(const struct sta_view *view, char name[KEPT_NAME_SIZE])
 /* Whether this is the query that asks nothing special, but for a preset. */
 static bool is_kept(const struct sta_view *view)
 {
-    if (!view->kind->kept || sta_snapshot_info(view->snapshot)->damaged > 0)
+    if (!view->kind->kept)
         return false;
     for (unsigned i = 0; i < STA_PARAMETERS; i++) {
         const char *text = view->values[i].text, *fallback = sta_parameters[i].fallback;
@@ -190,11 +190,8 @@ static bool recall(const struct sta_view *view, struct sta_response *response)
 {
     char name[KEPT_NAME_SIZE], *bytes;
     size_t size;
-    struct sta_error ignored = STA_ERROR_INIT;
     kept_name(view, name);
-    if (sta_store_get_kept(view->server->options.store, view->trace,
-                           sta_snapshot_info(view->snapshot)->version, name, &bytes, &size,
-                           &ignored) != STA_OK)
+    if (!sta_view_get_kept(view, name, &bytes, &size))
         return false;
     sta_put(&response->body, bytes, size);
     free(bytes);
@@ -204,12 +201,8 @@ static bool recall(const struct sta_view *view, struct sta_response *response)
 static void keep(const struct sta_view *view, const struct sta_response *response)
 {
     char name[KEPT_NAME_SIZE];
-    struct sta_error err = STA_ERROR_INIT;
     kept_name(view, name);
-    if (sta_store_put_kept(view->server->options.store, view->trace,
-                           sta_snapshot_info(view->snapshot)->version, name, response->body.data,
-                           response->body.size, &err) != STA_OK)
-        sta_log(STA_LOG_DEBUG, "Cannot keep a summary", "trace", view->trace, "cause", err.text, NULL);
+    sta_view_put_kept(view, name, response->body.data, response->body.size);
 }
 
 static int compute(struct sta_view *view, struct sta_progress *progress, struct sta_response *response,
@@ -279,13 +272,6 @@ void sta_view_send(struct sta_view *view)
 
 /* ---- asking */
 
-static void answer_problem(struct sta_call *call, const struct sta_error *err, bool parked)
-{
-    struct sta_response response;
-    sta_response_init(&response);
-    sta_call_respond(call, err->status, &response, err, parked);
-}
-
 static void on_answer(struct sta_waiter *waiter, struct sta_representation *content,
                       const struct sta_error *failure)
 {
@@ -294,7 +280,7 @@ static void on_answer(struct sta_waiter *waiter, struct sta_representation *cont
         sta_exchange_finish(pending->call.exchange,
                             sta_representation_choose(content, pending->call.exchange));
     else
-        answer_problem(&pending->call, failure, true);
+        sta_call_fail(&pending->call, failure, true);
     free(pending);
 }
 
@@ -331,7 +317,7 @@ static void open_cold(void *context, bool dropped)
         join(pending, view);
         return;
     }
-    answer_problem(&pending->call, &err, true);
+    sta_call_fail(&pending->call, &err, true);
     sta_view_destroy(view);
     free(pending);
 }
@@ -351,7 +337,7 @@ static void ask_cold(struct sta_call *call, struct sta_view *view)
     sta_exchange_park(call->exchange, on_gone, pending);
     if (sta_workers_submit(view->server->tasks, open_cold, pending, &err) == STA_OK)
         return;
-    answer_problem(call, &err, true);
+    sta_call_fail(call, &err, true);
     sta_view_destroy(view);
     free(pending);
 }
@@ -360,7 +346,7 @@ static void ask_warm(struct sta_call *call, struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
     if (sta_view_open(view, &err) != STA_OK) {
-        answer_problem(call, &err, false);
+        sta_call_fail(call, &err, false);
         sta_view_destroy(view);
         return;
     }
@@ -391,7 +377,7 @@ void sta_view_ask(struct sta_call *call)
     sta_negotiation_choose(call);
     struct sta_view *view = sta_view_create(call->server, call->route->view, call->values);
     if (view_read(view, call, &err) != STA_OK) {
-        answer_problem(call, &err, false);
+        sta_call_fail(call, &err, false);
         sta_view_destroy(view);
         return;
     }

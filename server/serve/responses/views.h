@@ -115,8 +115,9 @@ void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind
 
 /** The analyse stage's form of the query; borrows from the view. */
 struct sta_view_query sta_view_query_of(const struct sta_view *view);
-/** The same for what is asked by a document; of the first trace. */
-struct sta_overlap_query sta_view_overlap_query(const struct sta_view *view);
+/** The same for what is asked by a document, often that of the view; of the first trace. */
+struct sta_overlap_query sta_view_overlap_query(const struct sta_view *view,
+                                                const struct sta_document *request);
 struct sta_response_names sta_view_names(const struct sta_view *view);
 /** Rows of a table (taken over) with the names and facts of a layered view before it. */
 struct sta_result *sta_view_result(const struct sta_view *view, struct sta_table *table,
@@ -175,6 +176,11 @@ STA_MUSTCHECK int sta_view_read_order(struct sta_view *view, const struct sta_ca
 int sta_view_blame(const struct sta_view *view, struct sta_error *err);
 
 /* view_terms.c */
+/** What is kept under a name beside the version of the view's trace: free() it.  Return: whether there is
+ * such; nothing is kept of a version that lacks events. */
+bool sta_view_get_kept(const struct sta_view *view, const char *name, char **bytes, size_t *size);
+/** A failure is logged: whoever asks next computes it anew. */
+void sta_view_put_kept(const struct sta_view *view, const char *name, const void *bytes, size_t size);
 /** Opens the view's account, which ends with the view.  Once per view. */
 struct sta_budget sta_view_budget(struct sta_view *view, const _Atomic bool *cancel);
 /** Adds the setting that was exceeded, or that it was cancelled, to a failure.  Return: err->status. */

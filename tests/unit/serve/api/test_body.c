@@ -9,10 +9,16 @@ static const struct sta_member members[] = {
     {"tags", STA_MEMBER_TEXTS, false, 3, 2},
 };
 
+static struct sta_buffer bytes_of(const char *text, size_t size)
+{
+    return (struct sta_buffer){.data = (char *)(uintptr_t)text, .size = size};
+}
+
 static int read_text(const char *text, struct sta_body *body, struct sta_error *err)
 {
+    const struct sta_buffer bytes = bytes_of(text, strlen(text));
     *err = STA_ERROR_INIT;
-    return sta_body_read(text, strlen(text), members, 2, body, err);
+    return sta_body_read(&bytes, members, 2, body, err);
 }
 
 Test(body, members_are_read)
@@ -80,12 +86,14 @@ Test(body, depth_is_limited_but_not_by_brackets_in_texts)
     struct sta_error err;
     char deep[200];
     memset(deep, '[', sizeof deep);
-    cr_expect_eq(sta_body_read(deep, sizeof deep, members, 2, &body, &err), STA_EINPUT);
+    const struct sta_buffer deep_bytes = bytes_of(deep, sizeof deep);
+    cr_expect_eq(sta_body_read(&deep_bytes, members, 2, &body, &err), STA_EINPUT);
     cr_expect(strstr(err.text, "deeper") != NULL, "%s", err.text);
     static const struct sta_member wide[] = {{"path", STA_MEMBER_TEXT, true, 1000, 0}};
     char text[300] = "{\"path\": \"\\\"";
     memset(text + strlen(text), '[', 100);
     strcat(text, "\"}");
-    cr_expect_eq(sta_body_read(text, strlen(text), wide, 1, &body, &err), STA_OK, "%s", err.text);
+    const struct sta_buffer bytes = bytes_of(text, strlen(text));
+    cr_expect_eq(sta_body_read(&bytes, wide, 1, &body, &err), STA_OK, "%s", err.text);
     sta_body_fini(&body);
 }
