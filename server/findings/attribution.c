@@ -141,13 +141,10 @@ static uint8_t cause_of(const struct sta_attribution *asked, size_t mask)
 static int make_lists(const struct sta_attribution *asked, struct sta_charged *charged, struct sta_error *err)
 {
     const size_t masks = (size_t)1 << charged->request.set_count;
-    struct sta_where where = {0};
-    int rc = sta_where_init(&where, &charged->request, err);
-    charged->list_of_mask = sta_alloc_array(masks, 1);
+    int rc = sta_where_masks(&charged->request, &charged->list_of_mask, err);
     for (size_t mask = 0; rc == STA_OK && mask < masks; mask++)
-        charged->list_of_mask[mask] = where.holds[mask] ? cause_of(asked, mask) : STA_CHARGE_NONE;
-    if (rc == STA_OK)
-        sta_where_fini(&where);
+        if (charged->list_of_mask[mask] != STA_CHARGE_NONE)
+            charged->list_of_mask[mask] = cause_of(asked, mask);
     return rc;
 }
 

@@ -128,18 +128,19 @@ static double fact_of(const struct sta_facts *facts, const char *name)
 static void put_lines(const struct sta_facts *facts, struct sta_table *table)
 {
     enum { PRINTED, VALUE, TIME, SHOWN };
+    static const struct sta_column_info columns[] = {{"printed", NULL, STA_TYPE_TEXT},
+                                                     {"value", NULL, STA_TYPE_TEXT},
+                                                     {"time", "s", STA_TYPE_FLOAT},
+                                                     {"shown", NULL, STA_TYPE_BOOL}};
     sta_table_init(table, STA_COUNT_OF(lines));
-    sta_table_add(table, "printed", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "value", STA_TYPE_TEXT, NULL);
-    sta_add_seconds(table, "time");
-    sta_table_add(table, "shown", STA_TYPE_BOOL, NULL);
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     for (size_t i = 0; i < STA_COUNT_OF(lines); i++) {
         double time = fact_of(facts, lines[i].value);
         bool shown = lines[i].shown == ALWAYS || time > 0;
         if (lines[i].shown == WHEN_COMPUTE_IS_LEFT)
             shown = fact_of(facts, "only_compute") > 0;
-        sta_table_set_text(table, &table->columns[PRINTED], i, lines[i].printed, strlen(lines[i].printed));
-        sta_table_set_text(table, &table->columns[VALUE], i, lines[i].value, strlen(lines[i].value));
+        sta_table_set_string(table, &table->columns[PRINTED], i, lines[i].printed);
+        sta_table_set_string(table, &table->columns[VALUE], i, lines[i].value);
         sta_table_set_number(&table->columns[TIME], i, time);
         sta_table_set_int(&table->columns[SHOWN], i, shown);
     }
@@ -149,15 +150,15 @@ static void put_phases(const struct sta_overlap_request *request, const struct s
                        struct sta_table *table)
 {
     enum { NAME, EVENTS, TIME, THREADS };
+    static const struct sta_column_info columns[] = {{"name", NULL, STA_TYPE_TEXT},
+                                                     {"events", NULL, STA_TYPE_INT},
+                                                     {"time", "s", STA_TYPE_FLOAT},
+                                                     {"threads", NULL, STA_TYPE_INT}};
     sta_table_init(table, (size_t)request->set_count + 1);
-    sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "events", STA_TYPE_INT, NULL);
-    sta_add_seconds(table, "time");
-    sta_table_add(table, "threads", STA_TYPE_INT, NULL);
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     for (uint32_t s = 0; s <= request->set_count; s++) {
         bool none = s == request->set_count;
-        const char *name = none ? "none" : request->sets[s].name;
-        sta_table_set_text(table, &table->columns[NAME], s, name, strlen(name));
+        sta_table_set_string(table, &table->columns[NAME], s, none ? "none" : request->sets[s].name);
         sta_table_set_int(&table->columns[EVENTS], s, buckets->events[s]);
         sta_table_set_number(&table->columns[TIME], s, sta_overlap_seconds(request, buckets->time[s]));
         if (!none)

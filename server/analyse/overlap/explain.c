@@ -32,7 +32,7 @@ static void put_pair(const struct sta_overlap_request *asked, const struct sta_o
                                buckets->minus[a][b], buckets->minus[b][a]};
     struct sta_table_column *column = answer->explain.columns;
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
-        sta_table_set_text(&answer->explain, column++, row, names[i], strlen(names[i]));
+        sta_table_set_string(&answer->explain, column++, row, names[i]);
     sta_table_set_number(column++, row, sta_overlap_seconds(request, request->scope.bin));
     for (size_t i = 0; i < STA_COUNT_OF(exact); i++) {
         sta_table_set_number(column++, row, exact[i]);

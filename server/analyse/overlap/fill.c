@@ -14,6 +14,7 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
+#include "analyse/overlap/tables.h"
 #include "common/account.h"
 #include "common/buffer.h"
 #include "common/memory.h"
@@ -209,13 +210,9 @@ static void put_times(const struct filling *filling, const struct candidate *can
     sta_put_double(out, sta_overlap_seconds(request, candidate->dur));
     sta_put_text(out, ", \"covered\": ");
     sta_put_double(out, sta_overlap_seconds(request, candidate->covered));
-    sta_put_text(out, ", \"sets\": [");
-    for (uint32_t s = 0, put = 0; s < request->set_count; s++)
-        if (candidate->mask >> s & 1) {
-            sta_put_text(out, put++ > 0 ? ", " : "");
-            sta_put_json_string(out, request->sets[s].name, strlen(request->sets[s].name));
-        }
-    sta_put_text(out, "]}");
+    sta_put_text(out, ", \"sets\": ");
+    sta_overlap_put_sets(request, candidate->mask, out);
+    sta_put_char(out, '}');
 }
 
 static int name_event(struct filling *filling, struct sta_column_reader *reader, struct candidate *candidate,

@@ -107,14 +107,14 @@ static int check_memory(const struct sta_overlap_request *request, size_t count,
 }
 
 static int list_intervals(const struct sta_overlap_request *request,
-                          const struct sta_overlap_binding *binding, const struct sta_where *where,
+                          const struct sta_overlap_binding *binding, const uint8_t *list_of_mask,
                           const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
     struct sta_overlap_results results = {0};
     struct sta_span *intervals;
     size_t count;
     *table = (struct sta_table){0};
-    int rc = sta_where_intervals(where, binding, &results, &intervals, &count, err);
+    int rc = sta_where_intervals(list_of_mask, binding, &results, &intervals, &count, err);
     if (rc == 0)
         rc = check_memory(request, count, budget, err);
     if (rc == 0)
@@ -122,7 +122,7 @@ static int list_intervals(const struct sta_overlap_request *request,
     if (rc == 0)
         rc = put_table(request, results.scope, intervals, count, budget, table, err);
     if (rc == 0 && request->events > 0)
-        rc = sta_overlap_fill(binding, intervals, count, where->holds[0], table, err);
+        rc = sta_overlap_fill(binding, intervals, count, list_of_mask[0] == 0, table, err);
     if (rc != 0)
         sta_table_fini(table);
     sta_account_free(budget->account, intervals);
@@ -135,15 +135,15 @@ int sta_overlap_intervals(const struct sta_overlap_query *query, const struct st
 {
     struct sta_overlap_request request;
     struct sta_overlap_binding binding = {0};
-    struct sta_where where = {0};
+    uint8_t *list_of_mask = NULL;
     int rc = sta_overlap_request_read(&request, query, true, err);
     if (rc == 0)
-        rc = sta_where_init(&where, &request, err);
+        rc = sta_where_masks(&request, &list_of_mask, err);
     if (rc == 0)
         rc = sta_overlap_binding_init(&binding, &request, budget, err);
     if (rc == 0)
-        rc = list_intervals(&request, &binding, &where, budget, table, err);
-    sta_where_fini(&where);
+        rc = list_intervals(&request, &binding, list_of_mask, budget, table, err);
+    free(list_of_mask);
     sta_overlap_binding_fini(&binding);
     sta_overlap_request_release(&request);
     return rc;

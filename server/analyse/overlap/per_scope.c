@@ -25,6 +25,15 @@ void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *
             }
 }
 
+void sta_put_pairs(const struct sta_overlap_request *request, const struct sta_figures *figures,
+                   struct sta_table_column **column, size_t row)
+{
+    for (uint32_t a = 0; a < request->set_count; a++)
+        for (uint32_t b = a + 1; b < request->set_count; b++)
+            for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
+                sta_put_seconds(request, (*column)++, row, sta_figures_pair(figures, a, b, part));
+}
+
 static void add_columns(const struct sta_overlap_request *request, struct sta_table *table)
 {
     static const char *const ends[] = {"start", "end", "span", "idle"};
@@ -43,39 +52,25 @@ static void add_columns(const struct sta_overlap_request *request, struct sta_ta
     sta_add_pairs(request, table);
 }
 
-struct row {
-    const struct sta_overlap_request *request;
-    struct sta_table_column *column; /* the next one to be set */
-    size_t row;
-};
-
-static void put_ticks(struct row *row, __int128 ticks)
+static void put_unit(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                     struct sta_table_column *column, size_t row)
 {
-    sta_put_seconds(row->request, row->column++, row->row, ticks);
-}
-
-static void put_unit(struct row *row, const struct sta_overlap_results *results, uint32_t unit)
-{
-    const struct sta_overlap_request *request = row->request;
+    const uint32_t unit = results->units[row];
     const struct sta_unit_sums *sums = &results->sums[unit];
     struct sta_figures figures = {0};
     size_t count;
     const struct sta_sweep_cell *cells = sta_figures_cells(results, unit, &count);
     sta_figures_add(&figures, sums, cells, count);
+    const __int128 times[] = {sums->start, sums->end, figures.span, figures.span - figures.covered};
     if (request->scope.kind == STA_SCOPE_RANK_GROUP)
-        sta_table_set_int(row->column++, row->row, results->sums[unit].processes);
-    put_ticks(row, sums->start);
-    put_ticks(row, sums->end);
-    put_ticks(row, figures.span);
-    put_ticks(row, figures.span - figures.covered);
+        sta_table_set_int(column++, row, sums->processes);
+    for (size_t i = 0; i < STA_COUNT_OF(times); i++)
+        sta_put_seconds(request, column++, row, times[i]);
     for (uint32_t s = 0; s < request->set_count; s++) {
-        sta_table_set_int(row->column++, row->row, sums->events[s]);
-        put_ticks(row, figures.busy[s]);
+        sta_table_set_int(column++, row, sums->events[s]);
+        sta_put_seconds(request, column++, row, figures.busy[s]);
     }
-    for (uint32_t a = 0; a < request->set_count; a++)
-        for (uint32_t b = a + 1; b < request->set_count; b++)
-            for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
-                put_ticks(row, sta_figures_pair(&figures, a, b, part));
+    sta_put_pairs(request, &figures, &column, row);
 }
 
 void sta_overlap_per_scope(const struct sta_overlap_request *request,
@@ -85,10 +80,8 @@ void sta_overlap_per_scope(const struct sta_overlap_request *request,
     sta_scope_put_keys(results->scope, table, results->units);
     size_t first = table->column_count;
     add_columns(request, table);
-    for (uint32_t i = 0; i < results->unit_count; i++) {
-        struct row row = {request, &table->columns[first], i};
-        put_unit(&row, results, results->units[i]);
-    }
+    for (size_t row = 0; row < results->unit_count; row++)
+        put_unit(request, results, &table->columns[first], row);
 }
 
 /* ---- how the units compare */
@@ -153,7 +146,7 @@ static void put_measure(const struct sta_overlap_results *results, const struct 
     const double *sorted = measure->sorted;
     const size_t count = measure->count;
     struct sta_buffer keys;
-    sta_table_set_text(table, &table->columns[OF], row, measure->column->name, strlen(measure->column->name));
+    sta_table_set_string(table, &table->columns[OF], row, measure->column->name);
     if (count == 0)
         return;
     sta_buffer_init(&keys);
@@ -187,6 +180,11 @@ int sta_overlap_statistics(const struct sta_overlap_results *results,
                            const struct sta_overlap_request *request, const struct sta_table *per_scope,
                            const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
+    static const struct sta_column_info columns[] = {{"of", NULL, STA_TYPE_TEXT},
+                                                     {"minimum", "s", STA_TYPE_FLOAT},
+                                                     {"median", "s", STA_TYPE_FLOAT},
+                                                     {"maximum", "s", STA_TYPE_FLOAT},
+                                                     {"slowest", NULL, STA_TYPE_LIST}};
     struct measure measure = {0};
     size_t keys, rows = 0;
     sta_scope_names(&request->scope, &keys);
@@ -197,11 +195,7 @@ int sta_overlap_statistics(const struct sta_overlap_results *results,
     if (measure.sorted == NULL)
         return err->status;
     sta_table_init(table, results->unit_count > 0 ? rows : 0);
-    sta_table_add(table, "of", STA_TYPE_TEXT, NULL);
-    sta_add_seconds(table, "minimum");
-    sta_add_seconds(table, "median");
-    sta_add_seconds(table, "maximum");
-    sta_table_add(table, "slowest", STA_TYPE_LIST, NULL);
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     int rc = put_measures(results, request, per_scope, keys, &measure, budget, table, err);
     sta_account_free(budget->account, measure.sorted);
     return rc;

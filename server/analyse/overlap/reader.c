@@ -7,11 +7,18 @@
 #include <string.h>
 
 #include "analyse/overlap/pass.h"
-#include "analyse/overlap/text_sets.h"
 #include "common/account.h"
 #include "common/memory.h"
 
 #define MASK_UNKNOWN (UINT32_MAX - 1)
+
+/* The sets that depend on one column; of one thread. */
+struct text_sets {
+    uint32_t column; /* index in the schema */
+    uint32_t sets;   /* bits */
+    uint32_t *masks; /* by code + 1, so that a missing text has the entry 0; of the account */
+    size_t capacity;
+};
 
 struct sta_overlap_reader {
     const struct sta_overlap_binding *binding;
@@ -19,11 +26,90 @@ struct sta_overlap_reader {
     struct sta_evaluator *evaluator;
     uint32_t *mask_of_class; /* MASK_UNKNOWN, STA_NOT_THERE, or the layers among the sets */
     size_t class_capacity;
-    struct sta_text_sets texts[STA_OVERLAP_SETS]; /* by column */
+    struct text_sets texts[STA_OVERLAP_SETS]; /* by column */
     size_t text_count;
     uint32_t row_sets;       /* bits of the sets that are evaluated row by row */
     uint32_t *units, *masks; /* by row */
 };
+
+/* ---- sets that depend on a text: a table from text to sets, filled as texts are met, of which a trace has
+ * few */
+
+/* The text column that a condition depends on, and on nothing else; STA_NO_CODE: there is none. */
+static uint32_t text_column(const struct sta_columns *columns, const struct sta_expression *condition)
+{
+    size_t count;
+    const uint32_t *read = sta_expression_columns(condition, &count);
+    if (count != 1 || sta_columns_schema(columns)->columns[read[0]].type != STA_TYPE_TEXT)
+        return STA_NO_CODE;
+    return read[0];
+}
+
+static int one_text(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
+{
+    (void)column;
+    (void)err;
+    *vector = *(const struct sta_vector *)context;
+    return 0;
+}
+
+static int learn_text(struct text_sets *sets, struct sta_program *const *programs,
+                      struct sta_evaluator *evaluator, const struct sta_dictionary *texts, uint32_t code,
+                      struct sta_error *err)
+{
+    struct sta_vector text = {.type = STA_TYPE_TEXT, .codes = &code, .texts = texts};
+    uint32_t mask = 0;
+    for (uint32_t rest = sets->sets; rest != 0; rest &= rest - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(rest);
+        struct sta_vector holds;
+        int rc = sta_program_run(programs[s], evaluator, 1, one_text, &text, &holds, err);
+        if (rc != 0)
+            return rc;
+        mask |= (uint32_t)(holds.bools[0] != 0) << s;
+    }
+    sets->masks[code + 1] = mask;
+    return 0;
+}
+
+static int grow_texts(struct text_sets *sets, const struct sta_dictionary *texts, struct sta_account *account,
+                      struct sta_error *err)
+{
+    size_t before = sets->capacity;
+    int rc = STA_ACCOUNT_GROW(account, sets->masks, sets->capacity, (size_t)sta_dictionary_count(texts) + 1,
+                              "the sets of an overlap", err);
+    for (size_t i = before; i < sets->capacity && rc == 0; i++)
+        sets->masks[i] = MASK_UNKNOWN;
+    return rc;
+}
+
+/* Puts the bits of the sets into the masks of a row group's rows. */
+static int add_text_sets(struct text_sets *sets, struct sta_program *const *programs,
+                         struct sta_evaluator *evaluator, struct sta_column_reader *reader, uint32_t *masks,
+                         struct sta_account *account, struct sta_error *err)
+{
+    struct sta_vector vector;
+    uint32_t rows = sta_column_reader_row_group(reader)->rows;
+    int rc = sta_column_reader_get(reader, sets->column, &vector, err);
+    if (rc == 0)
+        rc = grow_texts(sets, vector.texts, account, err);
+    if (rc != 0)
+        return rc;
+    const uint32_t step = vector.constant ? 0 : 1;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t code = vector.codes[row * step];
+        uint32_t mask = sets->masks[code + 1];
+        if (mask == MASK_UNKNOWN) {
+            rc = learn_text(sets, programs, evaluator, vector.texts, code, err);
+            if (rc != 0)
+                return rc;
+            mask = sets->masks[code + 1];
+        }
+        masks[row] |= mask; /* a mask of STA_NOT_THERE stays */
+    }
+    return 0;
+}
+
+/* ---- readers */
 
 static void put_text_set(struct sta_overlap_reader *reader, uint32_t column, uint32_t set)
 {
@@ -31,7 +117,7 @@ static void put_text_set(struct sta_overlap_reader *reader, uint32_t column, uin
     while (t < reader->text_count && reader->texts[t].column != column)
         t++;
     if (t == reader->text_count)
-        reader->texts[reader->text_count++] = (struct sta_text_sets){.column = column};
+        reader->texts[reader->text_count++] = (struct text_sets){.column = column};
     reader->texts[t].sets |= 1u << set;
 }
 
@@ -42,7 +128,7 @@ static void sort_sets(struct sta_overlap_reader *reader)
     for (uint32_t s = 0; s < request->set_count; s++) {
         if (request->sets[s].expression == NULL)
             continue;
-        uint32_t column = sta_text_column(request->columns, request->sets[s].expression);
+        uint32_t column = text_column(request->columns, request->sets[s].expression);
         if (column != STA_NO_CODE)
             put_text_set(reader, column, s);
         else
@@ -236,8 +322,8 @@ int sta_overlap_read(const struct sta_overlap_binding *binding, unsigned worker,
     if (rc == 0)
         rc = begin_masks(reader, rows, err);
     for (size_t t = 0; rc == 0 && t < reader->text_count; t++)
-        rc = sta_text_sets_add(&reader->texts[t], binding->programs, reader->evaluator, rows->reader,
-                               reader->masks, binding->budget->account, err);
+        rc = add_text_sets(&reader->texts[t], binding->programs, reader->evaluator, rows->reader,
+                           reader->masks, binding->budget->account, err);
     for (uint32_t rest = reader->row_sets; rc == 0 && rest != 0; rest &= rest - 1)
         rc = add_set(reader, rows, (uint32_t)__builtin_ctz(rest), err);
     if (rc == 0 && binding->request->first_only)

@@ -256,10 +256,7 @@ static void put_bin(const struct sta_overlap_series *series, size_t bin, const s
     sta_table_set_number(column++, bin, sta_overlap_seconds(request, number * series->bins.g));
     for (uint32_t s = 0; s < request->set_count; s++)
         sta_put_seconds(request, column++, bin, figures->busy[s]);
-    for (uint32_t a = 0; a < request->set_count; a++)
-        for (uint32_t b = a + 1; b < request->set_count; b++)
-            for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
-                sta_put_seconds(request, column++, bin, sta_figures_pair(figures, a, b, part));
+    sta_put_pairs(request, figures, &column, bin);
 }
 
 int sta_overlap_series_table(struct sta_overlap_series *series, struct sta_table *table,

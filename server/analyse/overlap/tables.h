@@ -16,6 +16,11 @@ void sta_put_seconds(const struct sta_overlap_request *request, struct sta_table
 
 /** The three columns of each pair. */
 void sta_add_pairs(const struct sta_overlap_request *request, struct sta_table *table);
+/** Sets their cells in a row, from *column on, which is moved behind them. */
+void sta_put_pairs(const struct sta_overlap_request *request, const struct sta_figures *figures,
+                   struct sta_table_column **column, size_t row);
+/** The names of the sets of a mask as a JSON list. */
+void sta_overlap_put_sets(const struct sta_overlap_request *request, uint32_t mask, struct sta_buffer *out);
 
 /** overlap.md section 2: sets, pairs, groups, concurrency, and the facts scope_count, span, idle. */
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,

@@ -29,21 +29,19 @@ static void set_seconds(const struct sta_overlap_request *request, struct sta_ta
 
 static void put_text(struct sta_table *table, size_t column, size_t row, const char *text)
 {
-    sta_table_set_text(table, &table->columns[column], row, text, strlen(text));
+    sta_table_set_string(table, &table->columns[column], row, text);
 }
 
 static void put_sets(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
                      const struct sta_figures *total, const __int128 *largest, struct sta_table *table)
 {
     enum { NAME, FILTER, EVENTS, INSTANT, TIME, BUSY, BUSY_MAX };
+    static const struct sta_column_info columns[] = {
+        {"name", NULL, STA_TYPE_TEXT},    {"filter", NULL, STA_TYPE_TEXT}, {"events", NULL, STA_TYPE_INT},
+        {"instant", NULL, STA_TYPE_INT},  {"time", "s", STA_TYPE_FLOAT},   {"busy", "s", STA_TYPE_FLOAT},
+        {"busy_max", "s", STA_TYPE_FLOAT}};
     sta_table_init(table, request->set_count);
-    sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "filter", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "events", STA_TYPE_INT, NULL);
-    sta_table_add(table, "instant", STA_TYPE_INT, NULL);
-    sta_add_seconds(table, "time");
-    sta_add_seconds(table, "busy");
-    sta_add_seconds(table, "busy_max");
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     for (uint32_t s = 0; s < request->set_count; s++) {
         put_text(table, NAME, s, request->sets[s].name);
         put_text(table, FILTER, s, request->sets[s].text);
@@ -59,12 +57,13 @@ static void put_pairs(const struct sta_overlap_request *request, const struct st
                       struct sta_table *table)
 {
     enum { A, B, PARTS };
+    static const struct sta_column_info columns[] = {{"a", NULL, STA_TYPE_TEXT},
+                                                     {"b", NULL, STA_TYPE_TEXT},
+                                                     {"overlap", "s", STA_TYPE_FLOAT},
+                                                     {"a_minus_b", "s", STA_TYPE_FLOAT},
+                                                     {"b_minus_a", "s", STA_TYPE_FLOAT}};
     sta_table_init(table, (size_t)request->set_count * (request->set_count - 1) / 2);
-    sta_table_add(table, "a", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "b", STA_TYPE_TEXT, NULL);
-    sta_add_seconds(table, "overlap");
-    sta_add_seconds(table, "a_minus_b");
-    sta_add_seconds(table, "b_minus_a");
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     size_t row = 0;
     for (uint32_t a = 0; a < request->set_count; a++)
         for (uint32_t b = a + 1; b < request->set_count; b++, row++) {
@@ -85,16 +84,15 @@ static __int128 *times_by_mask(const struct sta_overlap_results *results, uint32
     return times;
 }
 
-static void put_names(const struct sta_overlap_request *request, uint32_t mask, struct sta_buffer *list)
+void sta_overlap_put_sets(const struct sta_overlap_request *request, uint32_t mask, struct sta_buffer *out)
 {
-    sta_buffer_clear(list);
-    sta_put_char(list, '[');
-    for (uint32_t s = 0; s < request->set_count; s++)
-        if (mask >> s & 1) {
-            sta_put_text(list, list->size > 1 ? ", " : "");
-            sta_put_json_string(list, request->sets[s].name, strlen(request->sets[s].name));
-        }
-    sta_put_char(list, ']');
+    sta_put_char(out, '[');
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        const char *name = request->sets[__builtin_ctz(rest)].name;
+        sta_put_text(out, rest != mask ? ", " : "");
+        sta_put_json_string(out, name, strlen(name));
+    }
+    sta_put_char(out, ']');
 }
 
 static void put_groups(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
@@ -115,7 +113,8 @@ static void put_groups(const struct sta_overlap_request *request, const struct s
     for (uint32_t mask = 1; mask < masks; mask++) {
         if (times[mask] == 0)
             continue;
-        put_names(request, mask, &list);
+        sta_buffer_clear(&list);
+        sta_overlap_put_sets(request, mask, &list);
         sta_table_set_text(table, &table->columns[SETS], row, list.data, list.size);
         set_seconds(request, table, TIME, row++, times[mask]);
     }
@@ -197,7 +196,7 @@ static void put_row(const struct sta_overlap_request *request, const struct sta_
     const __int128 sizes[] = {sum->size + set->instant_size, sum->size_exposed};
     struct sta_table_column *column = table->columns;
     for (size_t i = 0; i < STA_COUNT_OF(names); i++)
-        sta_table_set_text(table, column++, row, names[i], strlen(names[i]));
+        sta_table_set_string(table, column++, row, names[i]);
     for (size_t i = 0; i < STA_COUNT_OF(counts); i++)
         sta_table_set_int(column++, row, counts[i]);
     sta_put_seconds(request, column++, row, sum->time);
@@ -209,19 +208,15 @@ static void put_row(const struct sta_overlap_request *request, const struct sta_
 void sta_overlap_exposure(const struct sta_overlap_request *request,
                           const struct sta_overlap_results *results, struct sta_table *table)
 {
-    static const struct {
-        const char *name;
-        enum sta_type type;
-        const char *unit;
-    } columns[] = {{"set", STA_TYPE_TEXT, NULL},    {"against", STA_TYPE_TEXT, NULL},
-                   {"hidden", STA_TYPE_INT, NULL},  {"partial", STA_TYPE_INT, NULL},
-                   {"exposed", STA_TYPE_INT, NULL}, {"instant", STA_TYPE_INT, NULL},
-                   {"time", STA_TYPE_FLOAT, "s"},   {"time_exposed", STA_TYPE_FLOAT, "s"},
-                   {"size", STA_TYPE_FLOAT, "B"},   {"size_exposed", STA_TYPE_FLOAT, "B"}};
+    static const struct sta_column_info columns[] = {
+        {"set", NULL, STA_TYPE_TEXT},    {"against", NULL, STA_TYPE_TEXT},
+        {"hidden", NULL, STA_TYPE_INT},  {"partial", NULL, STA_TYPE_INT},
+        {"exposed", NULL, STA_TYPE_INT}, {"instant", NULL, STA_TYPE_INT},
+        {"time", "s", STA_TYPE_FLOAT},   {"time_exposed", "s", STA_TYPE_FLOAT},
+        {"size", "B", STA_TYPE_FLOAT},   {"size_exposed", "B", STA_TYPE_FLOAT}};
     const uint32_t sets = request->set_count;
     sta_table_init(table, (size_t)sets * (sets - 1));
-    for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
-        sta_table_add(table, columns[c].name, columns[c].type, columns[c].unit);
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     size_t row = 0;
     for (uint32_t a = 0; a < sets; a++)
         for (uint32_t b = 0; b < sets; b++)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/overlap/charge.h"
 #include "common/memory.h"
 
 /* ---- combinations */
@@ -34,7 +33,7 @@ static int masks_column(void *context, uint32_t column, struct sta_vector *vecto
 }
 
 static int evaluate(struct masks *masks, struct sta_program *program, struct sta_evaluator *evaluator,
-                    uint8_t *holds, struct sta_error *err)
+                    uint8_t *list_of_mask, struct sta_error *err)
 {
     uint32_t count = 1u << masks->request->set_count;
     for (masks->first = 0; masks->first < count; masks->first += masks->rows) {
@@ -44,34 +43,27 @@ static int evaluate(struct masks *masks, struct sta_program *program, struct sta
         if (rc != 0)
             return rc;
         for (uint32_t row = 0; row < masks->rows; row++)
-            holds[masks->first + row] = vector.bools[vector.constant ? 0 : row];
+            list_of_mask[masks->first + row] = vector.bools[vector.constant ? 0 : row] ? 0 : STA_CHARGE_NONE;
     }
     return 0;
 }
 
-int sta_where_init(struct sta_where *where, const struct sta_overlap_request *request, struct sta_error *err)
+int sta_where_masks(const struct sta_overlap_request *request, uint8_t **list_of_mask, struct sta_error *err)
 {
     struct sta_program *program;
+    *list_of_mask = NULL;
     int rc = sta_program_create(request->where, &program, err);
     if (rc != 0)
         return rc;
     struct masks masks = {.request = request};
     masks.values = sta_alloc_array((size_t)(request->set_count + 1) * STA_VECTOR_ROWS, 1);
-    where->holds = sta_alloc_array((size_t)1 << request->set_count, 1);
+    *list_of_mask = sta_alloc_array((size_t)1 << request->set_count, 1);
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    rc = evaluate(&masks, program, evaluator, where->holds, err);
+    rc = evaluate(&masks, program, evaluator, *list_of_mask, err);
     sta_evaluator_destroy(evaluator);
     sta_program_destroy(program);
     free(masks.values);
-    if (rc != 0)
-        sta_where_fini(where);
     return rc;
-}
-
-void sta_where_fini(struct sta_where *where)
-{
-    free(where->holds);
-    where->holds = NULL;
 }
 
 /* ---- intervals to intervals */
@@ -95,21 +87,16 @@ static int list_intervals(const struct sta_joined *joined, const struct sta_over
     return rc;
 }
 
-int sta_where_intervals(const struct sta_where *where, const struct sta_overlap_binding *binding,
+int sta_where_intervals(const uint8_t *list_of_mask, const struct sta_overlap_binding *binding,
                         struct sta_overlap_results *results, struct sta_span **intervals, size_t *count,
                         struct sta_error *err)
 {
-    const size_t masks = (size_t)1 << binding->request->set_count;
     const struct sta_charge_wants wants = {.longest = binding->request->longest};
     struct sta_joined joined = {0};
-    uint8_t *list_of_mask = sta_alloc_array(masks, 1);
-    for (size_t mask = 0; mask < masks; mask++)
-        list_of_mask[mask] = where->holds[mask] ? 0 : STA_CHARGE_NONE;
     *intervals = NULL;
     int rc = sta_charge_intervals(list_of_mask, 1, &wants, binding, results, &joined, err);
     if (rc == 0)
         rc = list_intervals(&joined, results, binding->budget, intervals, count, err);
     sta_joined_fini(&joined);
-    free(list_of_mask);
     return rc;
 }

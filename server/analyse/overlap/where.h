@@ -3,18 +3,16 @@
 #ifndef STA_ANALYSE_OVERLAP_WHERE_H
 #define STA_ANALYSE_OVERLAP_WHERE_H
 
-#include "analyse/intervals/pieces.h"
-#include "analyse/overlap/pass.h"
+#include "analyse/overlap/charge.h"
 
-/* Which combinations of sets a condition holds for. */
-struct sta_where {
-    uint8_t *holds; /* by mask; [0]: when no set is active */
-};
-
-/** Return: 0, or what evaluating the request's condition failed with.  Fini after success. */
-STA_MUSTCHECK int sta_where_init(struct sta_where *where, const struct sta_overlap_request *request,
-                                 struct sta_error *err);
-void sta_where_fini(struct sta_where *where);
+/**
+ * sta_where_masks - for which combinations of sets the request's condition holds
+ * @list_of_mask: as of sta_charge_intervals: 0 where it does, else STA_CHARGE_NONE.  free() it, also
+ * after a failure
+ * Return: 0, or what evaluating the condition failed with.
+ */
+STA_MUSTCHECK int sta_where_masks(const struct sta_overlap_request *request, uint8_t **list_of_mask,
+                                  struct sta_error *err);
 
 /**
  * sta_where_intervals - one pass: the maximal intervals in which the condition holds, within the span of each
@@ -22,8 +20,7 @@ void sta_where_fini(struct sta_where *where);
  * @intervals: by unit (cell; in the order of results->units), then start; of the budget's account, as
  * results are, also after a failure
  */
-STA_MUSTCHECK int sta_where_intervals(const struct sta_where *where,
-                                      const struct sta_overlap_binding *binding,
+STA_MUSTCHECK int sta_where_intervals(const uint8_t *list_of_mask, const struct sta_overlap_binding *binding,
                                       struct sta_overlap_results *results, struct sta_span **intervals,
                                       size_t *count, struct sta_error *err);
 
