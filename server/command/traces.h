@@ -4,7 +4,7 @@
 
 #include "server/command/command.h"
 
-#define STA_TRACE_NAME 64 /* room for an id */
+#define STA_TRACE_NAME 64 /* bytes of an id */
 
 /** The id of the trace that has this id, or alone has this name.  Return: 0, or an exit status after a
  * sentence that lists the traces. */

@@ -26,8 +26,7 @@ static struct sta_schema_column *make_schema(const struct sta_table *table, stru
 struct window {
     const struct sta_table *table;
     size_t first, rows;
-    double *numbers; /* of an integer column: room for STA_VECTOR_ROWS per column of the table that the
-                        formula reads */
+    double *numbers; /* STA_VECTOR_ROWS for each column of the table that the formula reads */
 };
 
 static double number_of(const struct sta_table_column *column, size_t row)

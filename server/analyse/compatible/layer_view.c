@@ -158,7 +158,7 @@ static int units_init(struct units *units, const struct sta_layer_view *view,
 
 /* ---- numbers */
 
-/* @values: room for one a unit; @start: for one a row and one more */
+/* @values: one for each unit; @start: one for each row, and one more */
 static int describe(struct sta_layer_metric *out, const struct sta_layer_view *view,
                     const struct units *units, enum sta_layer_measure measure, double *values, size_t *start,
                     struct sta_error *err)

@@ -87,7 +87,7 @@ static double quantile(const uint64_t *sorted, size_t count, double share)
     return part >= 0.5 ? high - step * (1 - part) : low + step * part;
 }
 
-/* @kept: room for all values */
+/* @kept: scratch memory for all values */
 static void describe_between(double *out, const struct sample *sample, double from, double to, double *kept)
 {
     size_t count = 0;
@@ -105,7 +105,7 @@ static void describe_between(double *out, const struct sample *sample, double fr
     out[2] = (double)count;
 }
 
-/* Room for all values of a row. */
+/* Scratch memory for all values of a row. */
 struct scratch {
     uint64_t *sorted, *other;
     double *kept;

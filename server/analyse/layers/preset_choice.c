@@ -1,4 +1,4 @@
-/* Which preset fits a trace: the first whose tell-tale layer takes an event, else the one made from the
+/* Which preset fits a trace: the first whose detection layer takes an event, else the one made from the
  * trace's categories.
  *
  * Most such layers are known by the names of their functions, which few events have, and none of most traces:
@@ -12,7 +12,7 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-/* A preset of nothing but the layer that tells, borrowed from the whole one. */
+/* A preset of nothing but its detection layer, borrowed from the whole one. */
 static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_layer *only)
 {
     struct sta_preset bare = *preset;
@@ -72,7 +72,7 @@ static int count_layer(const struct sta_columns *columns, struct sta_classes *cl
     return status;
 }
 
-/* How many events the preset's tell-tale layer takes. */
+/* How many events the preset's detection layer takes. */
 static int count_matches(const struct sta_presets *presets, const struct sta_preset *preset,
                          struct sta_snapshot *snapshot, const struct sta_budget *budget, uint64_t *events,
                          struct sta_error *err)

@@ -50,7 +50,7 @@ struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsign
 void sta_scope_worker_destroy(struct sta_scope_worker *worker); /* NULL allowed */
 /**
  * sta_scope_units - the unit of each row of the reader's present row group
- * @units: room for STA_ROW_GROUP_ROWS; by row.  Rows that are not @selected (NULL: all are) may be left out
+ * @units: STA_ROW_GROUP_ROWS of them, by row.  Rows that are not @selected (NULL: all are) may be left out
  * The row group's thread codes have been checked to be below the count of the entities.
  */
 STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *reader,

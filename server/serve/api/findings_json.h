@@ -1,4 +1,4 @@
-/* findings_json.h - findings as the API tells them. */
+/* findings_json.h - findings as JSON. */
 #ifndef STA_SERVE_FINDINGS_JSON_H
 #define STA_SERVE_FINDINGS_JSON_H
 

@@ -1,4 +1,4 @@
-/* Presets as the API tells them, and as editors change them. */
+/* Presets as JSON, and as editors change them. */
 #include <stdlib.h>
 #include <string.h>
 

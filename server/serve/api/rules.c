@@ -1,4 +1,4 @@
-/* Rules as the API tells them, and as editors change and try them. */
+/* Rules as JSON, and as editors change and try them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Traces and jobs as the API tells them. */
+/* Traces and jobs as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <xxhash.h>

@@ -20,7 +20,7 @@ struct sta_arrow *sta_arrow_create(const struct sta_table *table, struct sta_acc
 void sta_arrow_destroy(struct sta_arrow *arrow); /* NULL allowed */
 /** How many rows the batch can still take. */
 size_t sta_arrow_capacity_left(const struct sta_arrow *arrow);
-/** Takes rows @first .. @first + @count - 1, no more than there is room for. */
+/** Takes rows @first .. @first + @count - 1, no more than sta_arrow_capacity_left. */
 void sta_arrow_take(struct sta_arrow *arrow, const struct sta_vector *vectors, size_t first, size_t count);
 void sta_arrow_take_table(struct sta_arrow *arrow, const struct sta_table *table, size_t first, size_t count);
 /** The rows as a record batch, behind the dictionaries that it needs; then there are none. */

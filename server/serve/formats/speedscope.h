@@ -6,7 +6,7 @@
 #include "timeline/timeline.h"
 
 /** A sampled profile for each group; frames are shared and sorted by their bytes.  Return: 0; STA_ELIMIT,
- * STA_EBUSY or STA_ENOMEM when the account of the stacks has no room for the frames. */
+ * STA_EBUSY or STA_ENOMEM when the account of the stacks cannot be charged with the frames. */
 STA_MUSTCHECK int sta_put_speedscope(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
                                      struct sta_error *err);
 

@@ -125,7 +125,7 @@ int sta_http_open(const struct sta_http_options *options, struct sta_http **open
     return STA_OK;
 }
 
-/* Room for as many sockets as the limit promises. */
+/* Descriptors for as many sockets as the limit promises. */
 static void raise_file_limit(uint64_t connections)
 {
     struct rlimit limit;

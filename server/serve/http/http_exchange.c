@@ -1,9 +1,10 @@
 /* A connection: what it does with its requests, one after the other.
  *
- * DESIGN.  sta_exchange_advance goes from state to state until it would have to wait: for bytes, for room in
- * the socket, for the handler's answer.  The loop calls it again when there is news.  A request that breaks
- * the rules is answered and the connection closed, since nobody knows where the next would begin.  Before it
- * is closed it is drained: closing a socket with unread bytes would destroy the response on its way. */
+ * DESIGN.  sta_exchange_advance goes from state to state until it would have to wait: for bytes, for the
+ * socket's buffer, for the handler's answer.  The loop calls it again when there is news.  A request that
+ * breaks the rules is answered and the connection closed, since nobody knows where the next would begin.
+ * Before it is closed it is drained: closing a socket with unread bytes would destroy the response on its
+ * way. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "serve/http/http_private.h"
 #include "serve/api/response.h"
 
-#define RECEIVE_BYTES 4096 /* at least so much room for each call */
+#define RECEIVE_BYTES 4096 /* least capacity of the buffer for a call */
 #define BODY_BYTES 65536
 #define SMALL_BODY 16384
 #define IDLE_BYTES 16384 /* of input that a connection keeps between requests */
@@ -202,7 +203,7 @@ static enum sta_io receive(struct sta_exchange *exchange, size_t capacity)
     struct sta_buffer *in = &exchange->in;
     if (!exchange->readable)
         return STA_IO_BLOCKED;
-    if (exchange->taken > 0) { /* what was used up makes room */
+    if (exchange->taken > 0) { /* what was consumed is dropped */
         memmove(in->data, in->data + exchange->taken, in->size - exchange->taken);
         in->size -= exchange->taken;
         exchange->taken = 0;

@@ -33,7 +33,7 @@ bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size
     stream.next_in = (unsigned char *)(uintptr_t)bytes;
     stream.avail_in = (unsigned)size;
     stream.next_out = (unsigned char *)out;
-    stream.avail_out = (unsigned)size; /* no room for one that is not smaller */
+    stream.avail_out = (unsigned)size; /* one that is not smaller does not fit */
     bool done = out != NULL && deflate(&stream, Z_FINISH) == Z_STREAM_END;
     deflateEnd(&stream);
     if (!done) {

@@ -25,7 +25,7 @@ char *sta_query_next_page(const char *query, const char *next);
 
 /**
  * sta_path_match - compare a path with a pattern such as "/api/v1/traces/{id}/summary"
- * @captures: set to what stands at each {..}, pointing into @path with its length; room for STA_CAPTURES
+ * @captures: set to what stands at each {..}, pointing into @path with its length; STA_CAPTURES of them
  * A {..} takes one part, never empty.
  */
 #define STA_CAPTURES 2

@@ -30,10 +30,10 @@ void sta_running_enter(struct sta_running *running, struct sta_running_query *qu
 /** @status, @err: how it ended. */
 void sta_running_leave(struct sta_running *running, struct sta_running_query *query, int status,
                        const struct sta_error *err);
-/** What has gone out so far: its job tells. */
+/** What has gone out so far: its job reports it. */
 void sta_running_progress(struct sta_running *running, struct sta_running_query *query, uint64_t bytes,
                           uint64_t rows);
-/** Makes jobs of those that have taken long, and tells how far they are; to be called some times a second. */
+/** Makes jobs of those that have taken long, and reports their progress; to be called some times a second. */
 void sta_running_tick(struct sta_running *running);
 
 #endif

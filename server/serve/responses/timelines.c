@@ -1,4 +1,4 @@
-/* A short list, the last used first.  Whoever makes a timeline leaves a mark in it, for which others wait.
+/* A short list, the last used first.  Whoever makes a timeline puts a mark into it, for which others wait.
  * Who makes one that nobody asked for works at low priority: others do not wait for that but end it, and
  * begin anew. */
 #include "serve/responses/timelines.h"
@@ -102,7 +102,7 @@ static int wait_a_moment(struct sta_timelines *timelines, const struct sta_budge
     return rc;
 }
 
-/* Waits for who makes an item, or, with @at = count, for room. */
+/* Waits for who makes an item, or, with @at = count, for a free place. */
 static int wait_for(struct sta_timelines *timelines, size_t at, bool gives_way,
                     const struct sta_budget *budget, struct sta_error *err)
 {
@@ -111,7 +111,7 @@ static int wait_for(struct sta_timelines *timelines, size_t at, bool gives_way,
     return wait_a_moment(timelines, budget, err);
 }
 
-/* Finds a timeline, held, or leaves a mark that the caller makes it (*timeline NULL). */
+/* Finds a timeline, held, or puts a mark that the caller makes it (*timeline NULL). */
 static int claim(struct sta_timelines *timelines, const char *trace, struct sta_snapshot *snapshot,
                  _Atomic bool *give_way, const struct sta_budget *budget, struct sta_timeline **timeline,
                  struct sta_error *err)

@@ -7,7 +7,7 @@
 
 struct sta_timelines;
 
-/** @account: is charged for what is kept; one for which it has no room is not made. */
+/** @account: is charged for what is kept; one that it cannot be charged with is not made. */
 struct sta_timelines *sta_timelines_create(struct sta_account *account);
 /** Nobody may hold or make one. */
 void sta_timelines_destroy(struct sta_timelines *timelines);
