@@ -281,6 +281,18 @@ char *sta_buffer_take_text(struct sta_buffer *buffer)
     return text;
 }
 
+char *sta_join_names(const void *items, size_t size, size_t count)
+{
+    struct sta_buffer names;
+    sta_buffer_init(&names);
+    for (size_t i = 0; i < count; i++) {
+        const char *const *name = (const void *)((const char *)items + i * size);
+        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", *name);
+    }
+    char *text = sta_buffer_take_text(&names);
+    return text != NULL ? text : sta_strdup("");
+}
+
 char *sta_buffer_take(struct sta_buffer *buffer)
 {
     char *data = buffer->data;

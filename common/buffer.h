@@ -48,6 +48,9 @@ void sta_put_block(struct sta_buffer *buffer, const void *bytes,
 /** The content as a C string owned by the caller (free it); NULL if the buffer had failed.  Empties the
  * buffer. */
 char *sta_buffer_take_text(struct sta_buffer *buffer);
+/** Names with commas between: free() it.  @items: @count of @size bytes, each of which begins with a pointer
+ * to its name. */
+char *sta_join_names(const void *items, size_t size, size_t count);
 /** The content, owned by the caller, who also owes the account the capacity.  Empties the buffer. */
 char *sta_buffer_take(struct sta_buffer *buffer);
 

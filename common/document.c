@@ -180,30 +180,20 @@ int sta_fail_member(struct sta_error *err, int status, const char *first, const 
     return sta_at_member(err, first, second, -1);
 }
 
-/* The names with commas between. */
-static void put_names(struct sta_buffer *out, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        sta_put_format(out, "%s%s", i > 0 ? ", " : "", names[i]);
-    sta_put_char(out, '\0');
-}
-
 int sta_document_check(const struct sta_document *object, const char *const *known, size_t count,
                        struct sta_error *err)
 {
     for (const struct sta_document *member = object->first; member != NULL; member = member->next) {
-        struct sta_buffer names;
         size_t i = 0;
         while (i < count && strcmp(known[i], member->name) != 0)
             i++;
         if (i < count)
             continue;
-        sta_buffer_init(&names);
-        put_names(&names, known, count);
-        sta_fail(err, STA_EINPUT, "there is no member \"%.60s\" here; there are %s", member->name,
-                 names.data);
-        sta_buffer_fini(&names);
-        return sta_at_member(err, member->name, NULL, -1);
+        char *names = sta_join_names(known, sizeof *known, count);
+        sta_fail_member(err, STA_EINPUT, member->name, NULL,
+                        "there is no member \"%.60s\" here; there are %s", member->name, names);
+        free(names);
+        return err->status;
     }
     return STA_OK;
 }

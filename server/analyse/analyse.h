@@ -163,6 +163,8 @@ size_t sta_presets_count(const struct sta_presets *presets);
 const struct sta_preset *sta_presets_at(const struct sta_presets *presets,
                                         size_t index); /* built-in detection order first, then by name */
 const struct sta_preset *sta_presets_find(const struct sta_presets *presets, const char *name);
+/** The names of all, with commas between: free() it. */
+char *sta_presets_names(const struct sta_presets *presets);
 enum sta_io_cat sta_presets_io_cat(const struct sta_presets *presets, const char *function, size_t length);
 /** Whether a category's functions have classes (posix, stdio); @cat lower case. */
 bool sta_presets_is_io_category(const struct sta_presets *presets, const char *cat, size_t length);

@@ -1,6 +1,7 @@
 /* View types, and how a row's values become its key. */
 #include "analyse/compatible/axes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/exec/budget.h"
@@ -14,15 +15,11 @@ const char *const sta_axis_names[STA_AXES] = {"file_name", "proc_name", "time_ra
 int sta_not_among(struct sta_error *err, const char *parameter, const char *what, const char *name,
                   const char *const *allowed, size_t count)
 {
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t i = 0; i < count; i++)
-        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", allowed[i]);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "there is no %s \"%.100s\" here; allowed: %.900s", what,
-             name != NULL ? name : "", names.failed ? "" : names.data);
-    sta_buffer_fini(&names);
-    return sta_at(err, parameter, -1);
+    char *names = sta_join_names(allowed, sizeof *allowed, count);
+    sta_fail_at(err, STA_EINPUT, parameter, "there is no %s \"%.100s\" here; allowed: %.900s", what,
+                name != NULL ? name : "", names);
+    free(names);
+    return err->status;
 }
 
 /* ---- which */

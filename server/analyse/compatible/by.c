@@ -204,7 +204,8 @@ static size_t list_rows(const struct sta_by *by, const struct sta_main_rows *row
     const struct sta_axes *axes = rows->hlm->axes;
     size_t count = 0;
     for (size_t row = 0; row < rows->count; row++) {
-        uint32_t value = sta_by_value(by, axes, rows->keys[row]);
+        uint32_t rank = sta_axes_of(axes, by->axis, rows->keys[row]);
+        uint32_t value = by->logical ? by->value_of_rank[rank] : rank;
         uint64_t process = sta_axes_of(axes, STA_AXIS_PROC, rows->keys[row]);
         if (value != STA_NO_CODE)
             items[count++] = (struct sta_word_pair){value, process << 32 | row};

@@ -27,13 +27,6 @@ void sta_by_fini(struct sta_by *by);
 /** The text of a value, of any view but time_range. */
 struct sta_text sta_by_text(const struct sta_by *by, const struct sta_axes *axes, uint32_t value);
 
-/** The value of a row; STA_NO_CODE: none. */
-static inline uint32_t sta_by_value(const struct sta_by *by, const struct sta_axes *axes, uint64_t key)
-{
-    uint32_t rank = sta_axes_of(axes, by->axis, key);
-    return by->logical ? by->value_of_rank[rank] : rank;
-}
-
 /* The rows of a main view as a layer view takes them together: by value, within that in units, over which it
  * takes minima, means ..  A unit is a process, but for proc_name itself, where it is a row. */
 struct sta_by_rows {

@@ -85,11 +85,7 @@ static void say_counts(const struct sta_hlm *hlm, uint32_t layer, struct sta_fac
     const struct sta_snapshot *snapshot = hlm->bound->query->snapshot;
     sta_facts_number(facts, "job_time", "s", sta_seconds(sta_job_ticks(snapshot), hlm->bound->ticks_per_us));
     sta_facts_int(facts, "total_count", (int64_t)sta_snapshot_info(snapshot)->events);
-    sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
-    sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);
-    sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
-    sta_facts_int(facts, "unmatched", counts->unmatched);
-    sta_facts_int(facts, "multiple", counts->multiple);
+    sta_facts_of_fates(facts, &counts->fates);
     sta_facts_int(facts, "taken", layer == STA_NO_LAYER ? counts->taken : counts->of_layer[layer]);
     sta_facts_int(facts, "keyless", counts->keyless);
 }

@@ -30,7 +30,7 @@ struct extra {
 struct flat {
     struct sta_join join;
     const struct sta_preset *preset;
-    const char *time; /* T */
+    const char *time; /* T: which statistic of a layer's time stands for it */
     bool whole;
     struct extra **extras; /* each at an address of its own */
     size_t count, capacity;
@@ -81,7 +81,7 @@ static bool is_beyond_compute(const struct flat *flat, const char *name)
 
 static void find_times(struct flat *flat)
 {
-    enum sta_stat stat = sta_flat_stat(flat->join.by);
+    enum sta_stat stat = flat->join.by->axis == STA_AXIS_PROC ? STA_STAT_SUM : STA_STAT_MAX;
     flat->times = sta_alloc_array(flat->preset->layer_count + 1, sizeof *flat->times);
     for (size_t i = 0; i < flat->join.columns.count; i++) {
         const struct sta_view_column *column = &flat->join.columns.items[i];
@@ -257,8 +257,10 @@ static int fill(struct flat *flat, struct sta_error *err)
 int sta_flat_view(const struct sta_hlm *hlm, const struct sta_by *by, bool whole, bool quantiles,
                   const struct sta_budget *budget, struct sta_table *table, struct sta_error *err)
 {
-    struct flat flat = {
-        .preset = hlm->bound->preset, .time = sta_flat_time(by), .whole = whole, .table = table};
+    struct flat flat = {.preset = hlm->bound->preset,
+                        .time = by->axis == STA_AXIS_PROC ? "time_sum" : "time_max",
+                        .whole = whole,
+                        .table = table};
     struct sta_join_options options = {
         .layer = STA_NO_LAYER, .derived = whole, .scores = whole, .quantiles = quantiles};
     *table = (struct sta_table){0};

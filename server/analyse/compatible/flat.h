@@ -1,4 +1,4 @@
-/* flat.h - all layers' views joined, what only the join can tell, and the summary of it (private to
+/* flat.h - all layers' views joined, what only the join knows, and the summary of it (private to
  * compatible). */
 #ifndef STA_ANALYSE_COMPATIBLE_FLAT_H
 #define STA_ANALYSE_COMPATIBLE_FLAT_H
@@ -13,16 +13,6 @@
 STA_MUSTCHECK int sta_flat_view(const struct sta_hlm *hlm, const struct sta_by *by, bool whole,
                                 bool quantiles, const struct sta_budget *budget, struct sta_table *table,
                                 struct sta_error *err);
-
-/** The T of a flat view: which statistic of a layer's time stands for it. */
-static inline enum sta_stat sta_flat_stat(const struct sta_by *by)
-{
-    return by->axis == STA_AXIS_PROC ? STA_STAT_SUM : STA_STAT_MAX;
-}
-static inline const char *sta_flat_time(const struct sta_by *by)
-{
-    return by->axis == STA_AXIS_PROC ? "time_sum" : "time_max";
-}
 
 /**
  * sta_additional - fill column @at of a flat view from a formula in which {T} and {epsilon} stand for @time

@@ -225,22 +225,15 @@ static void count_events(const struct sta_gather *gather, const struct sta_combi
     const int64_t count = combination->count;
     size_t layers = 0;
     bool taken = false;
-    if (class.fate == STA_FATE_FILE)
-        counts->filtered_by_file += count;
-    if (class.fate == STA_FATE_FUNCTION)
-        counts->filtered_by_function += count;
-    if (class.fate != STA_FATE_KEPT)
-        return;
     for (size_t l = 0; l < bound->preset->layer_count; l++) {
         bool has = sta_class_has(&class, sta_classes_layer_bit(bound->classes, l));
         layers += has;
         counts->of_layer[l] += has ? count : 0;
         taken |= has && (asked == STA_NO_LAYER || asked == l);
     }
-    counts->unmatched += layers == 0 ? count : 0;
+    sta_fate_counts_add(&counts->fates, class.fate, layers, count);
     counts->taken += taken ? count : 0;
-    counts->multiple += layers > 1 ? count : 0;
-    if (combination->name == STA_NO_CODE || combination->cat == STA_NO_CODE)
+    if (class.fate == STA_FATE_KEPT && (combination->name == STA_NO_CODE || combination->cat == STA_NO_CODE))
         counts->keyless += count;
 }
 

@@ -43,7 +43,7 @@ struct sta_hlm_members {
 
 /* Events of the trace by what became of them. */
 struct sta_hlm_counts {
-    int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
+    struct sta_fate_counts fates;
     int64_t taken; /* by the layer that was asked for, or by any */
     int64_t of_layer[STA_CLASS_BITS];
     int64_t keyless; /* kept, but without file, category or function to be grouped by */

@@ -138,8 +138,7 @@ static void put_layer(const struct row *row, const struct sta_table *flat, const
         .has_size = sta_layer_has_files(layer), .count = add_up(&count, NULL), .size = add_up(&size, NULL)};
     sums.has_time = fold_time(&time, by_process, false, &sums.time);
     sta_table_find(row->table, "time")->too_large += time.column != NULL && time.column->too_large > 0;
-    sta_table_set_text(row->table, sta_table_find(row->table, "name"), row->at, layer->name,
-                       strlen(layer->name));
+    sta_table_set_string(row->table, sta_table_find(row->table, "name"), row->at, layer->name);
     put_int(row, "count", sums.count);
     if (sums.has_time) {
         put_number(row, "time", sums.time);
@@ -157,19 +156,15 @@ static void put_layer(const struct row *row, const struct sta_table *flat, const
 
 static void add_columns(struct sta_table *table)
 {
-    static const struct {
-        const char *name;
-        enum sta_type type;
-        const char *unit;
-    } columns[] = {{"name", STA_TYPE_TEXT, NULL},           {"time", STA_TYPE_FLOAT, "s"},
-                   {"count", STA_TYPE_INT, NULL},           {"size", STA_TYPE_INT, "B"},
-                   {"ops", STA_TYPE_FLOAT, NULL},           {"bandwidth", STA_TYPE_FLOAT, "B/s"},
-                   {"num_files", STA_TYPE_INT, NULL},       {"num_processes", STA_TYPE_INT, NULL},
-                   {"u_time", STA_TYPE_FLOAT, "s"},         {"u_count", STA_TYPE_INT, NULL},
-                   {"u_size", STA_TYPE_INT, "B"},           {"overlap", STA_TYPE_FLOAT, NULL},
-                   {"overlap_count", STA_TYPE_FLOAT, NULL}, {"overlap_size", STA_TYPE_FLOAT, NULL}};
-    for (size_t i = 0; i < STA_COUNT_OF(columns); i++)
-        sta_table_add(table, columns[i].name, columns[i].type, columns[i].unit);
+    static const struct sta_column_info columns[] = {
+        {"name", NULL, STA_TYPE_TEXT},           {"time", "s", STA_TYPE_FLOAT},
+        {"count", NULL, STA_TYPE_INT},           {"size", "B", STA_TYPE_INT},
+        {"ops", NULL, STA_TYPE_FLOAT},           {"bandwidth", "B/s", STA_TYPE_FLOAT},
+        {"num_files", NULL, STA_TYPE_INT},       {"num_processes", NULL, STA_TYPE_INT},
+        {"u_time", "s", STA_TYPE_FLOAT},         {"u_count", NULL, STA_TYPE_INT},
+        {"u_size", "B", STA_TYPE_INT},           {"overlap", NULL, STA_TYPE_FLOAT},
+        {"overlap_count", NULL, STA_TYPE_FLOAT}, {"overlap_size", NULL, STA_TYPE_FLOAT}};
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
 }
 
 /* ---- whole trace */

@@ -60,7 +60,7 @@ static uint64_t count_bit(const struct sta_bound_query *bound, const struct sta_
 static void put_text(struct sta_table *table, size_t column, size_t row, const char *text)
 {
     if (text != NULL)
-        sta_table_set_text(table, &table->columns[column], row, text, strlen(text));
+        sta_table_set_string(table, &table->columns[column], row, text);
 }
 
 static void list_layers(const struct sta_bound_query *bound, const struct sta_class_counts *counts,
@@ -98,7 +98,8 @@ static void say_facts(const struct sta_bound_query *bound, const struct sta_clas
                       struct sta_facts *facts)
 {
     const struct sta_classes *classes = bound->classes;
-    int64_t events = 0, by_file = 0, by_function = 0, unmatched = 0, multiple = 0;
+    struct sta_fate_counts fates = {0};
+    int64_t events = 0;
     for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
         struct sta_class class = sta_classes_get(classes, code);
         int64_t count = (int64_t)sta_class_counts_total(counts, code);
@@ -106,18 +107,11 @@ static void say_facts(const struct sta_bound_query *bound, const struct sta_clas
         for (size_t l = 0; l < bound->preset->layer_count; l++)
             layers += sta_class_has(&class, sta_classes_layer_bit(classes, l));
         events += count;
-        by_file += class.fate == STA_FATE_FILE ? count : 0;
-        by_function += class.fate == STA_FATE_FUNCTION ? count : 0;
-        unmatched += class.fate == STA_FATE_KEPT && layers == 0 ? count : 0;
-        multiple += layers > 1 ? count : 0;
+        sta_fate_counts_add(&fates, class.fate, layers, count);
     }
     facts->count = 0;
     sta_facts_int(facts, "events", events);
-    sta_facts_int(facts, "filtered", by_file + by_function);
-    sta_facts_int(facts, "filtered_by_file", by_file);
-    sta_facts_int(facts, "filtered_by_function", by_function);
-    sta_facts_int(facts, "unmatched", unmatched);
-    sta_facts_int(facts, "multiple", multiple);
+    sta_facts_of_fates(facts, &fates);
 }
 
 /* ---- the query */

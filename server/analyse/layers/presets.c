@@ -201,6 +201,16 @@ const struct sta_preset *sta_presets_find(const struct sta_presets *presets, con
     return NULL;
 }
 
+char *sta_presets_names(const struct sta_presets *presets)
+{
+    const char **names = sta_alloc_array(presets->count + 1, sizeof *names);
+    for (size_t i = 0; i < presets->count; i++)
+        names[i] = presets->items[i]->name;
+    char *joined = sta_join_names(names, sizeof *names, presets->count);
+    free(names);
+    return joined;
+}
+
 const struct sta_chain *sta_preset_chain(const struct sta_preset *preset, const char *name)
 {
     for (size_t i = 0; i < preset->chain_count; i++)

@@ -217,6 +217,24 @@ static int get_cells(struct sta_overlap_results *results, struct sta_cursor *in,
     return STA_OK;
 }
 
+/* A number of items, and these as they lie in memory.  NULL: refused, or no such bytes. */
+static void *get_array(struct sta_cursor *in, size_t size, struct sta_account *account, size_t *count,
+                       struct sta_error *err)
+{
+    const uint64_t wanted = sta_get_varint(in);
+    const bool fits = wanted <= (uint64_t)(in->end - in->at) / size;
+    const void *bytes = fits ? sta_get_bytes(in, wanted * size) : NULL;
+    if (in->failed || bytes == NULL) {
+        sta_shared_fail(err);
+        return NULL;
+    }
+    void *items = sta_account_alloc(account, (size_t)wanted + 1, size, WHAT, err);
+    if (items != NULL)
+        memcpy(items, bytes, wanted * size);
+    *count = items != NULL ? (size_t)wanted : 0;
+    return items;
+}
+
 static int get_set(struct sta_overlap_results *results, uint32_t set, struct sta_cursor *in,
                    struct sta_error *err)
 {
@@ -224,39 +242,21 @@ static int get_set(struct sta_overlap_results *results, uint32_t set, struct sta
     const void *instant_size = sta_get_bytes(in, sizeof results->sets[set].instant_size);
     if (instant_size != NULL)
         memcpy(&results->sets[set].instant_size, instant_size, sizeof results->sets[set].instant_size);
-    const uint64_t count = sta_get_varint(in);
-    const void *times = count <= (uint64_t)(in->end - in->at) / sizeof(__int128)
-                            ? sta_get_bytes(in, count * sizeof(__int128))
-                            : NULL;
-    if (in->failed || times == NULL)
-        return sta_shared_fail(err);
     results->concurrency[set] =
-        sta_account_alloc(results->account, (size_t)count + 1, sizeof(__int128), WHAT, err);
-    if (results->concurrency[set] == NULL)
-        return err->status;
-    memcpy(results->concurrency[set], times, count * sizeof(__int128));
-    results->concurrency_counts[set] = (size_t)count;
-    return STA_OK;
+        get_array(in, sizeof(__int128), results->account, &results->concurrency_counts[set], err);
+    return results->concurrency[set] != NULL ? STA_OK : err->status;
 }
 
 static int get_exposed(struct sta_overlap_results *results, struct sta_cursor *in, struct sta_error *err)
 {
     const size_t pairs = (size_t)results->set_count * results->set_count;
     const void *exposed = sta_get_bytes(in, pairs * sizeof *results->exposed);
-    const uint64_t count = sta_get_varint(in);
-    const void *crossings = count <= (uint64_t)(in->end - in->at) / sizeof *results->crossings
-                                ? sta_get_bytes(in, count * sizeof *results->crossings)
-                                : NULL;
-    if (in->failed || crossings == NULL)
-        return sta_shared_fail(err);
-    memcpy(results->exposed, exposed, pairs * sizeof *results->exposed);
     results->crossings =
-        sta_account_alloc(results->account, (size_t)count + 1, sizeof *results->crossings, WHAT, err);
+        get_array(in, sizeof *results->crossings, results->account, &results->crossing_count, err);
     if (results->crossings == NULL)
         return err->status;
-    memcpy(results->crossings, crossings, count * sizeof *results->crossings);
-    results->crossing_count = (size_t)count;
-    for (size_t c = 0; c < count; c++)
+    memcpy(results->exposed, exposed, pairs * sizeof *results->exposed);
+    for (size_t c = 0; c < results->crossing_count; c++)
         if (results->crossings[c].mask >> results->set_count != 0 || results->crossings[c].weight.dur <= 0 ||
             (results->crossings[c].begins & ~INT64_C(1)) != 0)
             return sta_shared_fail(err);

@@ -206,6 +206,8 @@ static int read_granularity(struct sta_overlap_request *request, struct sta_erro
 static int read_where(struct sta_overlap_request *request, struct sta_error *err)
 {
     const char *text = NULL;
+    if (request->call != STA_OVERLAP_INTERVALS)
+        return 0;
     struct sta_schema_column *columns =
         sta_arena_alloc(&request->memory, (request->set_count + 1) * sizeof *columns, _Alignof(max_align_t));
     for (uint32_t s = 0; s < request->set_count; s++)
@@ -308,28 +310,27 @@ static int read_variant(struct sta_overlap_request *request, struct sta_error *e
     return rc;
 }
 
+static int read_switches(struct sta_overlap_request *request, struct sta_error *err)
+{
+    int rc = sta_member_bool(request->document, "exposure", &request->exposure, err);
+    return rc == 0 ? sta_member_bool(request->document, "explain", &request->explain, err) : rc;
+}
+
+static int read_counts(struct sta_overlap_request *request, struct sta_error *err)
+{
+    int rc = read_count(request, "longest", LONGEST_LIMIT, &request->longest, err);
+    return rc == 0 ? read_count(request, "events", EVENTS_LIMIT, &request->events, err) : rc;
+}
+
 static int read_rest(struct sta_overlap_request *request, struct sta_error *err)
 {
-    int rc = read_scope(request, err);
-    if (rc == 0)
-        rc = read_filter(request, err);
-    if (rc == 0)
-        rc = read_window(request, err);
-    if (rc == 0)
-        rc = sta_member_bool(request->document, "exposure", &request->exposure, err);
-    if (rc == 0)
-        rc = sta_member_bool(request->document, "explain", &request->explain, err);
-    if (rc == 0)
-        rc = read_granularity(request, err);
-    if (rc == 0)
-        rc = read_variant(request, err);
-    if (rc == 0 && request->call == STA_OVERLAP_INTERVALS)
-        rc = read_where(request, err);
-    if (rc == 0)
-        rc = read_order(request, err);
-    if (rc == 0)
-        rc = read_count(request, "longest", LONGEST_LIMIT, &request->longest, err);
-    return rc == 0 ? read_count(request, "events", EVENTS_LIMIT, &request->events, err) : rc;
+    static int (*const steps[])(struct sta_overlap_request *, struct sta_error *) = {
+        read_scope,   read_filter, read_window, read_switches, read_granularity,
+        read_variant, read_where,  read_order,  read_counts};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < STA_COUNT_OF(steps); i++)
+        rc = steps[i](request, err);
+    return rc;
 }
 
 int sta_overlap_request_read(struct sta_overlap_request *request, const struct sta_overlap_query *query,

@@ -125,14 +125,11 @@ static bool is_picked(const struct sta_document *picked, const struct sta_layer 
 
 static int fail_layers(const struct sta_preset *preset, const char *problem, struct sta_error *err)
 {
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t l = 0; l < preset->layer_count; l++)
-        sta_put_format(&names, "%s%s", l > 0 ? ", " : "", preset->layers[l].name);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "%s; preset %.60s has the layers %.900s", problem, preset->name, names.data);
-    sta_buffer_fini(&names);
-    return sta_at_member(err, "layers", NULL, -1);
+    char *names = sta_join_names(preset->layers, sizeof *preset->layers, preset->layer_count);
+    sta_fail_member(err, STA_EINPUT, "layers", NULL, "%s; preset %.60s has the layers %.900s", problem,
+                    preset->name, names);
+    free(names);
+    return err->status;
 }
 
 static int check_picked(const struct sta_preset *preset, const struct sta_document *picked,

@@ -2,9 +2,8 @@
 #include "analyse/views/bound_query.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "common/buffer.h"
 
 int sta_view_query_preset(const struct sta_presets *presets, const char *name,
                           const struct sta_preset **preset, struct sta_error *err)
@@ -12,14 +11,10 @@ int sta_view_query_preset(const struct sta_presets *presets, const char *name,
     *preset = sta_presets_find(presets, name);
     if (*preset != NULL)
         return 0;
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t i = 0; i < sta_presets_count(presets); i++)
-        sta_put_format(&names, "%s%s", i > 0 ? ", " : "", sta_presets_at(presets, i)->name);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "there is no preset \"%.100s\"; there are %.800s", name, names.data);
-    sta_buffer_fini(&names);
-    return sta_at(err, "/preset", -1);
+    char *names = sta_presets_names(presets);
+    sta_fail_at(err, STA_EINPUT, "/preset", "there is no preset \"%.100s\"; there are %.800s", name, names);
+    free(names);
+    return err->status;
 }
 
 int64_t sta_ticks(double seconds, int64_t ticks_per_us)

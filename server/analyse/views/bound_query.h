@@ -34,6 +34,15 @@ STA_MUSTCHECK int sta_view_query_preset(const struct sta_presets *presets, const
 /** A scan over the query's events, without accumulators. */
 struct sta_scan sta_bound_query_scan(const struct sta_bound_query *bound);
 
+/* What became of the events that no layer takes alone. */
+struct sta_fate_counts {
+    int64_t filtered_by_file, filtered_by_function, unmatched, multiple;
+};
+/** Adds events of one class, which so many layers take. */
+void sta_fate_counts_add(struct sta_fate_counts *counts, enum sta_fate fate, size_t layers, int64_t events);
+/** filtered, the counts, in their order. */
+void sta_facts_of_fates(struct sta_facts *facts, const struct sta_fate_counts *counts);
+
 /** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
  * query. */
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);

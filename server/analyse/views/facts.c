@@ -41,6 +41,23 @@ void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table)
     sta_facts_int(facts, "sums_too_large", (int64_t)cells);
 }
 
+void sta_fate_counts_add(struct sta_fate_counts *counts, enum sta_fate fate, size_t layers, int64_t events)
+{
+    counts->filtered_by_file += fate == STA_FATE_FILE ? events : 0;
+    counts->filtered_by_function += fate == STA_FATE_FUNCTION ? events : 0;
+    counts->unmatched += fate == STA_FATE_KEPT && layers == 0 ? events : 0;
+    counts->multiple += layers > 1 ? events : 0;
+}
+
+void sta_facts_of_fates(struct sta_facts *facts, const struct sta_fate_counts *counts)
+{
+    sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
+    sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);
+    sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
+    sta_facts_int(facts, "unmatched", counts->unmatched);
+    sta_facts_int(facts, "multiple", counts->multiple);
+}
+
 double sta_seconds(int64_t ticks, int64_t ticks_per_us)
 {
     return (double)ticks / (1e6 * (double)ticks_per_us);

@@ -33,13 +33,9 @@ static int parse(const char *bytes, size_t size, struct sta_arena *arena, struct
 static int fail_unknown(const char *name, const struct sta_member *members, size_t count,
                         struct sta_error *err)
 {
-    struct sta_buffer list;
-    sta_buffer_init(&list);
-    for (size_t i = 0; i < count; i++)
-        sta_put_format(&list, "%s%s", i ? ", " : "", members[i].name);
-    sta_put_char(&list, '\0');
-    sta_fail(err, STA_EINPUT, "There is no member \"%.60s\"; allowed: %s", name, list.data);
-    sta_buffer_fini(&list);
+    char *names = sta_join_names(members, sizeof *members, count);
+    sta_fail(err, STA_EINPUT, "There is no member \"%.60s\"; allowed: %s", name, names);
+    free(names);
     return fail_at(err, name, -1);
 }
 

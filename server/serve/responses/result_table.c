@@ -189,14 +189,11 @@ static int compare_rows(const void *left, const void *right, void *context)
 static int fail_column(const struct sta_table *table, const char *name, const char *parameter,
                        struct sta_error *err)
 {
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t c = 0; c < table->column_count; c++)
-        sta_put_format(&names, "%s%s", c ? ", " : "", table->columns[c].name);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "There is no column \"%.60s\" in this table; there are: %s", name, names.data);
-    sta_buffer_fini(&names);
-    return sta_at(err, parameter, -1);
+    char *names = sta_join_names(table->columns, sizeof *table->columns, table->column_count);
+    sta_fail_at(err, STA_EINPUT, parameter, "There is no column \"%.60s\" in this table; there are: %s", name,
+                names);
+    free(names);
+    return err->status;
 }
 
 static int find_keys(const struct sta_table *table, const struct sta_name_list *order, struct sort *sort,

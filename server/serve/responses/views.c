@@ -44,14 +44,10 @@ void sta_view_destroy(struct sta_view *view)
 
 static int fail_preset(const struct sta_view *view, struct sta_error *err)
 {
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t i = 0; i < sta_presets_count(view->presets); i++)
-        sta_put_format(&names, "%s%s", i ? ", " : "", sta_presets_at(view->presets, i)->name);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "There is no preset \"%s\"; there are: %s", view->preset, names.data);
-    sta_buffer_fini(&names);
-    return sta_at(err, "/preset", -1);
+    char *names = sta_presets_names(view->presets);
+    sta_fail_at(err, STA_EINPUT, "/preset", "There is no preset \"%s\"; there are: %s", view->preset, names);
+    free(names);
+    return err->status;
 }
 
 static int check_layered(struct sta_view *view, struct sta_error *err)

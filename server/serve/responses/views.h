@@ -62,8 +62,8 @@ struct sta_view_kind {
     bool checks_limit;   /* `result` checks a limit that is none, in its turn among the members */
     sta_parameter_set key_values; /* STA_HAS bits of the parameters that make a difference; not those of pages
                             and documents */
-    sta_parameter_set document_values; /* of the parameters that a GET makes members of its document; 0: there
-                                 is no document */
+    sta_parameter_set document_values; /* of the parameters that a GET makes members of its document, or that
+                                 are all of it; 0: there is no document */
     /** Finds the traces that the document names: sets traces and trace_count; NULL: the one of the path.
      * Reads memory only. */
     int (*find)(struct sta_view *view, struct sta_error *err);

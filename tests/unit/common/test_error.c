@@ -34,3 +34,13 @@ Test(error, the_place_at_fault_is_kept)
     cr_assert_str_eq(err.parameter, "/filter");
     cr_assert_eq(err.position, 13);
 }
+
+Test(error, a_failure_about_a_member_names_it_alone)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    sta_at(&err, "/other", 7);
+    cr_assert_eq(sta_fail_at(&err, STA_ELIMIT, "/limit", "limit is %d", 5), STA_ELIMIT);
+    cr_assert_str_eq(err.text, "limit is 5");
+    cr_assert_str_eq(err.parameter, "/limit");
+    cr_assert_eq(err.position, -1);
+}
