@@ -246,31 +246,20 @@ static int append_values(struct sta_account *account, struct sta_materialized_co
 int sta_materialized_append(struct sta_materialized *materialized, const struct sta_vector *columns,
                             const uint32_t *selected, uint32_t count, struct sta_error *err)
 {
-    static const uint32_t chunk = STA_VECTOR_ROWS;
-    uint32_t numbers[256];
     if (materialized->rows == 0 && count > 0 && check_filling(materialized, err) != 0)
         return err->status;
-    for (uint32_t done = 0; done < count;) {
-        uint32_t now = STA_MIN(count - done, chunk - materialized->filled);
-        const uint32_t *rows = selected != NULL ? selected + done : NULL;
-        if (selected == NULL && done > 0) { /* the rest of the vectors: by number */
-            now = STA_MIN(now, (uint32_t)STA_COUNT_OF(numbers));
-            for (uint32_t i = 0; i < now; i++)
-                numbers[i] = done + i;
-            rows = numbers;
-        }
-        for (size_t i = 0; i < materialized->column_count; i++)
-            if (append_values(&materialized->account, &materialized->columns[i], materialized->filled,
-                              &columns[i], rows, now, err) != STA_OK)
+    for (uint32_t done = 0, now; done < count; done += now) {
+        now = STA_MIN(count - done, STA_VECTOR_ROWS - materialized->filled);
+        for (size_t i = 0; i < materialized->column_count; i++) {
+            const struct sta_vector rest = selected == NULL ? sta_vector_from(columns[i], done) : columns[i];
+            if (append_values(&materialized->account, &materialized->columns[i], materialized->filled, &rest,
+                              selected != NULL ? selected + done : NULL, now, err) != STA_OK)
                 return err->status;
+        }
         materialized->filled += now;
         materialized->rows += now;
-        done += now;
-        if (materialized->filled == chunk) {
-            int rc = end_batch(materialized, err);
-            if (rc != 0)
-                return rc;
-        }
+        if (materialized->filled == STA_VECTOR_ROWS && end_batch(materialized, err) != STA_OK)
+            return err->status;
     }
     return 0;
 }

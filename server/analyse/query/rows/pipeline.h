@@ -103,15 +103,13 @@ void sta_pipeline_state_compact(struct sta_pipeline_state *state);
 /* Where the rows of a state stand in the order of rows: by trace, at, place.  By number in the vectors. */
 struct sta_pipeline_state_order {
     const int64_t *at;     /* ticks; of a materialized the number of the row */
-    const uint64_t *place; /* events: sta_events_place, which needs ranked chunks */
+    const uint64_t *place; /* events: sta_events_place, which needs ranked chunks; else 0 */
 };
 STA_MUSTCHECK int sta_pipeline_state_order(struct sta_pipeline_state *state,
                                            struct sta_pipeline_state_order *order, struct sta_error *err);
 /** A column of the store, by number of the row in the vectors; of events. */
 STA_MUSTCHECK int sta_pipeline_state_physical(struct sta_pipeline_state *state, uint32_t column,
                                               const struct sta_column_values **values, struct sta_error *err);
-/** Number of a row of the vectors in its part. */
-uint32_t sta_pipeline_state_part_row(const struct sta_pipeline_state *state, uint32_t row);
 
 /* Pieces of work, each done once by some worker. */
 struct sta_pipeline_work {

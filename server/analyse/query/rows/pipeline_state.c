@@ -47,7 +47,7 @@ struct state {
     uint64_t serial; /* of what is gathered */
     struct gathered *columns;
     size_t column_count;
-    int64_t *at;
+    int64_t *at; /* of a materialized; its places are 0 */
     uint64_t *place;
 };
 
@@ -428,43 +428,39 @@ int sta_pipeline_state_physical(struct sta_pipeline_state *public, uint32_t colu
 
 /* ---- order */
 
-uint32_t sta_pipeline_state_part_row(const struct sta_pipeline_state *public, uint32_t row)
-{
-    const struct state *state = (const struct state *)public;
-    return state->gathering ? state->kept_rows[row] : row;
-}
-
-static int order_of_events(struct state *state, struct sta_error *err)
+static int order_of_events(struct state *state, struct sta_pipeline_state_order *order, struct sta_error *err)
 {
     const struct sta_events_trace *trace = &state->pipeline->events->traces[state->part.trace];
     const struct sta_row_group *row_group = sta_snapshot_row_group(trace->snapshot, state->part.row_group);
     const uint32_t *ranks = trace->chunk_ranks[row_group->segment];
     const struct sta_column_values *ts, *chunks;
+    const uint32_t *kept = state->gathering ? state->kept_rows : NULL;
+    uint64_t *place = state->place;
     int rc = sta_column_reader_physical(state->reader, STA_COLUMN_TS, &ts, err);
     if (rc == 0)
         rc = sta_column_reader_physical(state->reader, STA_COLUMN_CHUNK, &chunks, err);
-    for (uint32_t i = 0; rc == 0 && i < state->public.rows; i++) {
-        state->at[i] = ts->integers[i];
-        state->place[i] = sta_events_place(ranks, row_group, chunks->codes[i],
-                                           sta_pipeline_state_part_row(&state->public, i));
-    }
-    return rc;
+    if (rc != 0)
+        return rc;
+    const uint32_t *codes = chunks->codes;
+    for (uint32_t i = 0; i < state->public.rows; i++)
+        place[i] = sta_events_place(ranks, row_group, codes[i], kept != NULL ? kept[i] : i);
+    *order = (struct sta_pipeline_state_order){ts->integers, place};
+    return STA_OK;
 }
 
 int sta_pipeline_state_order(struct sta_pipeline_state *public, struct sta_pipeline_state_order *order,
                              struct sta_error *err)
 {
     struct state *state = inside(public);
-    int rc = 0;
-    if (state->at == NULL) {
-        state->at = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->at);
+    if (state->place == NULL)
         state->place = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->place);
-    }
     if (state->pipeline->events != NULL)
-        rc = order_of_events(state, err);
-    for (uint32_t i = 0; state->pipeline->materialized != NULL && i < public->rows; i++)
+        return order_of_events(state, order, err);
+    if (state->at == NULL)
+        state->at = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->at);
+    for (uint32_t i = 0; i < public->rows; i++)
         state->at[i] =
-            (int64_t)state->part.row_group * STA_VECTOR_ROWS + sta_pipeline_state_part_row(public, i);
+            (int64_t)state->part.row_group * STA_VECTOR_ROWS + (state->gathering ? state->kept_rows[i] : i);
     *order = (struct sta_pipeline_state_order){state->at, state->place};
-    return rc;
+    return STA_OK;
 }

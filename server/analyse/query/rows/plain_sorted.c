@@ -66,15 +66,16 @@ static int fetch_places(const struct sta_plain *plain, struct recorder *recorder
                         struct sta_pipeline_state *state, size_t part, struct sta_error *err)
 {
     struct sta_vector *vectors = recorder->vectors + plain->stage->order_count;
-    struct sta_pipeline_state_order order = {.place = NULL};
-    int rc = plain->pipeline->events != NULL ? sta_pipeline_state_order(state, &order, err) : STA_OK;
+    int64_t *chunks = recorder->places[STA_PLACE_CHUNK], *part_rows = recorder->places[STA_PLACE_ROW];
+    struct sta_pipeline_state_order order;
+    int rc = sta_pipeline_state_order(state, &order, err);
     if (rc != 0)
         return rc;
+    const uint64_t *numbers = plain->pipeline->events != NULL ? order.place : (const uint64_t *)order.at;
     for (uint32_t i = 0; i < state->count; i++) {
         const uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        if (order.place != NULL)
-            recorder->places[STA_PLACE_CHUNK][row] = (int64_t)(order.place[row] >> 32);
-        recorder->places[STA_PLACE_ROW][row] = sta_pipeline_state_part_row(state, row);
+        chunks[row] = (int64_t)(order.place[row] >> 32);
+        part_rows[row] = (int64_t)(numbers[row] % STA_VECTOR_ROWS); /* all parts but the last are full */
     }
     recorder->places[STA_PLACE_TRACE][0] = state->trace;
     recorder->places[STA_PLACE_PART][0] = (int64_t)part;
