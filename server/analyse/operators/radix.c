@@ -3,20 +3,20 @@
  * DESIGN.  A range of records is distributed by a digit of the word that is being looked at: the highest bits
  * in which records of this range differ, some more the more records there are.  So bits that agree cost
  * nothing, however wide the fields of a key are, and a range of a few records, which is what nearly all of
- * them are after two rounds, is sorted by insertion.  Records move between the two arrays from round to
- * round. Records of one, two and three words, which is what keys pack to, have loops of their own, since the
- * speed lies in the compiler knowing the size; longer ones are sorted by their numbers. */
+ * them are after two rounds, is sorted by insertion, together with those beside it.  Records move between the
+ * two arrays from round to round. Records of one, two and three words, which is what keys pack to, have loops
+ * of their own, since the speed lies in the compiler knowing the size; longer ones are sorted by their
+ * numbers. */
 #include "analyse/operators/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/exec/tasks.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 
 #define FEW 24u                         /* records that insertion sorts faster */
 #define MOST_DIGIT 11u                  /* bits: 2,048 places still lie in the first cache */
-#define LEAST_DIGIT 4u                  /* bits */
 #define WORTH_THREADS ((size_t)1 << 17) /* records */
 #define ASK_RECORDS 4096u               /* smallest range before which cancellation is asked for */
 
@@ -26,11 +26,10 @@ struct sorting {
     const _Atomic bool *cancel;
 };
 
-/* Bits of the digit that so many records are distributed by: about four records a place. */
+/* Bits of the digit that so many records are distributed by: about two records a place. */
 static unsigned digit_bits(size_t count)
 {
-    unsigned bits = 61 - (unsigned)__builtin_clzll(count);
-    return bits < LEAST_DIGIT ? LEAST_DIGIT : bits > MOST_DIGIT ? MOST_DIGIT : bits;
+    return STA_MIN(62 - (unsigned)__builtin_clzll(count), MOST_DIGIT);
 }
 
 static bool is_cancelled(const struct sorting *sorting, size_t count)
@@ -49,16 +48,13 @@ static void to_places(uint32_t *counts, size_t values)
     }
 }
 
-/* Ranges of one digit, which threads sort one after the other. */
+/* Ranges of one digit, a task each. */
 struct ranges {
     const struct sorting *sorting;
     void *from, *other;
     const uint32_t *ends; /* by value of the digit */
-    size_t count;
     unsigned word;
     bool to_other;
-    _Atomic size_t next;
-    _Atomic bool cancelled;
 };
 
 /* WORD(item, word): a word of a record.  @type: an item. */
@@ -81,7 +77,7 @@ struct ranges {
             to[at] = item;                                                                                   \
         }                                                                                                    \
     }                                                                                                        \
-    static void name##_ranges(void *context, unsigned worker);                                               \
+    static int name##_range(void *context, unsigned worker, size_t v, struct sta_error *err);                \
     /* Sorts @from, whose records agree before @word, to @other if @to_other, else in place. */              \
     static bool name(const struct sorting *sorting, type *from, type *other, size_t count, unsigned word,    \
                      bool to_other)                                                                          \
@@ -113,29 +109,35 @@ struct ranges {
             other[places[WORD(from[i], word) >> shift & ones]++] = from[i];                                  \
         if (sorting->threads > 1 && count >= WORTH_THREADS) {                                                \
             const struct sorting alone = {sorting->words, 1, sorting->base, sorting->cancel};                \
-            struct ranges ranges = {&alone, other, from, places, ones + 1, word, !to_other, 0, false};       \
-            sta_parallel_run(sorting->threads, name##_ranges, &ranges);                                      \
-            return !atomic_load(&ranges.cancelled);                                                          \
+            struct ranges ranges = {&alone, other, from, places, word, !to_other};                           \
+            const struct sta_budget budget = {.workers = sorting->threads, .cancel = sorting->cancel};       \
+            struct sta_error err = STA_ERROR_INIT;                                                           \
+            return sta_tasks_run(&budget, ones + 1, name##_range, &ranges, &err) == STA_OK;                  \
         }                                                                                                    \
         bool done = true;                                                                                    \
-        for (size_t v = 0, begin = 0; done && v <= ones; begin = places[v++])                                \
-            if (places[v] > begin)                                                                           \
-                done = name(sorting, other + begin, from + begin, places[v] - begin, word, !to_other);       \
+        /* From begin to end: places of few records each, which one insertion sorts. */                      \
+        size_t begin = 0, end = 0;                                                                           \
+        for (size_t v = 0; done && v <= ones; end = places[v++]) {                                           \
+            if (places[v] - end <= FEW)                                                                      \
+                continue;                                                                                    \
+            name##_insertion(sorting, other + begin, (to_other ? other : from) + begin, end - begin, word);  \
+            done = name(sorting, other + end, from + end, places[v] - end, word, !to_other);                 \
+            begin = places[v];                                                                               \
+        }                                                                                                    \
+        if (done)                                                                                            \
+            name##_insertion(sorting, other + begin, (to_other ? other : from) + begin, count - begin,       \
+                             word);                                                                          \
         return done;                                                                                         \
     }                                                                                                        \
-    static void name##_ranges(void *context, unsigned worker)                                                \
+    static int name##_range(void *context, unsigned worker, size_t v, struct sta_error *err)                 \
     {                                                                                                        \
-        struct ranges *ranges = context;                                                                     \
+        const struct ranges *ranges = context;                                                               \
+        const size_t begin = v > 0 ? ranges->ends[v - 1] : 0, count = ranges->ends[v] - begin;               \
         type *from = ranges->from, *other = ranges->other;                                                   \
-        (void)worker;                                                                                        \
-        for (size_t v;                                                                                       \
-             (v = atomic_fetch_add_explicit(&ranges->next, 1, memory_order_relaxed)) < ranges->count &&      \
-             !atomic_load_explicit(&ranges->cancelled, memory_order_relaxed);) {                             \
-            const size_t begin = v > 0 ? ranges->ends[v - 1] : 0, count = ranges->ends[v] - begin;           \
-            if (count > 0 &&                                                                                 \
-                !name(ranges->sorting, from + begin, other + begin, count, ranges->word, ranges->to_other))  \
-                atomic_store(&ranges->cancelled, true);                                                      \
-        }                                                                                                    \
+        (void)worker, (void)err;                                                                             \
+        return name(ranges->sorting, from + begin, other + begin, count, ranges->word, ranges->to_other)     \
+                   ? STA_OK                                                                                  \
+                   : STA_ECANCELLED;                                                                         \
     }
 
 struct one_word {
