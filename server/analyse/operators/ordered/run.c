@@ -1,17 +1,18 @@
-/* The pass: workers share out row groups to read and slices to go through.
+/* The pass: tasks that read a row group or go through a slice.
  *
- * DESIGN.  One mutex guards who does what next; it is taken once per row group and a few times per slice.  A
- * worker prefers a slice that is ready over another row group to read, so what is held stays near what the
- * open slices need.  Slices are handed out in order; each waits for its turn to carry and to settle, which
- * are short, and since the worker of an earlier slice is always at work on it, turns never deadlock. */
+ * DESIGN.  There are as many tasks as row groups and slices; what one does is chosen when it begins: a slice
+ * that is ready rather than another row group to read, so what is held stays near what the open slices need.
+ * One mutex guards that; it is taken once per row group and a few times per slice.  Slices are handed out in
+ * order; each waits for its turn to carry and to settle, which are short, and since the worker of an earlier
+ * slice is always at work on it, turns never deadlock.  Who is between two tasks holds neither a row group
+ * nor a slice, so nobody waits for a worker that finds the request cancelled there. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <uv.h>
 
-#include "analyse/exec/budget.h"
+#include "analyse/exec/tasks.h"
 #include "analyse/operators/ordered/ordered_private.h"
 #include "common/memory.h"
-#include "common/parallel.h"
 
 /* A row group. */
 struct held {
@@ -40,15 +41,12 @@ struct pass {
     size_t turns[TURNS];              /* the slice that may carry, settle now */
     struct sta_ordered_memory *spare; /* at most one for each row group and consumer */
     size_t spare_count;
-    struct sta_error error;
     _Atomic bool stop;
 };
 
-static void stop_pass(struct pass *pass, const struct sta_error *why)
+static void stop_pass(struct pass *pass)
 {
     uv_mutex_lock(&pass->lock);
-    if (!pass->stop)
-        pass->error = *why;
     pass->stop = true;
     uv_cond_broadcast(&pass->changed);
     uv_mutex_unlock(&pass->lock);
@@ -272,22 +270,18 @@ static struct task next_task(struct pass *pass)
     return task;
 }
 
-static void run_worker(void *context, unsigned worker)
+static int run_task(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct pass *pass = context;
-    struct sta_error err = STA_ERROR_INIT;
-    int rc = 0;
-    while (rc == 0) {
-        struct task task = next_task(pass);
-        if (task.kind == TASK_NONE)
-            return;
-        rc = sta_budget_check(pass->budget, &err);
-        if (rc == 0)
-            rc = task.kind == TASK_ROW_GROUP ? read_row_group(pass, worker, (uint32_t)task.number, &err)
-                                             : do_slice(pass, worker, task.number, &err);
-        sta_budget_step(pass->budget);
-    }
-    stop_pass(pass, &err);
+    const struct task task = next_task(pass);
+    int rc = STA_OK;
+    if (task.kind == TASK_ROW_GROUP)
+        rc = read_row_group(pass, worker, (uint32_t)task.number, err);
+    else if (task.kind == TASK_SLICE)
+        rc = do_slice(pass, worker, task.number, err);
+    if (rc != 0)
+        stop_pass(pass);
+    return rc;
 }
 
 /* ---- start and end */
@@ -354,13 +348,8 @@ int sta_ordered_run(const struct sta_ordered_pass *spec, const struct sta_budget
 {
     struct pass pass = {.spec = spec, .budget = budget};
     int rc = pass_init(&pass, err);
-    if (rc == 0) {
-        sta_budget_expect(budget, spec->row_group_count + pass.plan.slice_count);
-        sta_parallel_run(sta_budget_workers(budget), run_worker, &pass);
-        if (pass.stop)
-            *err = pass.error;
-        rc = pass.stop ? err->status : 0;
-    }
+    if (rc == 0)
+        rc = sta_tasks_run(budget, spec->row_group_count + pass.plan.slice_count, run_task, &pass, err);
     pass_fini(&pass);
     return rc;
 }
