@@ -13,24 +13,13 @@ void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct s
         cursor->lists = sta_alloc_array(order->shape->list_count, sizeof *cursor->lists);
 }
 
-void sta_group_cursor_go(struct sta_group_cursor *cursor, uint32_t place)
-{
-    const struct sta_sorted_table *table = cursor->table;
-    cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
-    for (size_t l = 0; l < cursor->order->shape->list_count; l++) {
-        const struct sta_sorted_list *list = &table->lists[l];
-        cursor->lists[l].words = list->words + list->offsets[place] * list->width;
-        cursor->lists[l].count = list->offsets[place + 1] - list->offsets[place];
-    }
-}
-
 void sta_group_cursor_init_run(struct sta_group_cursor *cursor, const struct sta_group_order *order,
                                const struct sta_group_run *run, size_t buffer)
 {
     const struct sta_shape *shape = order->shape;
     *cursor = (struct sta_group_cursor){.order = order, .run = run};
     cursor->lists = sta_alloc_array(shape->list_count, sizeof *cursor->lists);
-    cursor->own_words = sta_alloc_array(order->layout.words, sizeof *cursor->own_words);
+    cursor->words = sta_alloc_array(order->layout.words, sizeof *cursor->words);
     sta_stream_reader_init(&cursor->reader, run->spill, &run->records,
                            STA_MAX(buffer, sta_run_record_bytes(run)));
     for (size_t l = 0; l < shape->list_count; l++)
@@ -45,56 +34,71 @@ void sta_group_cursor_fini(struct sta_group_cursor *cursor)
         sta_stream_reader_fini(&cursor->lists[l].reader);
     sta_stream_reader_fini(&cursor->reader);
     free(cursor->lists);
-    free(cursor->own_words);
+    free(cursor->words);
     *cursor = (struct sta_group_cursor){0};
 }
 
-/* ---- runs */
+/* ---- groups of a run */
 
-static int pass_over(struct sta_group_cursor *cursor, struct sta_error *err)
+int sta_group_cursor_fill(struct sta_group_cursor *cursor, struct sta_error *err)
 {
-    int rc = STA_OK;
-    for (size_t l = 0; l < cursor->order->shape->list_count; l++)
-        while (rc == 0 && cursor->lists[l].later > 0)
-            rc = sta_group_cursor_more(cursor, l, err);
+    const size_t bytes = sta_run_record_bytes(cursor->run);
+    struct sta_stream_reader *reader = &cursor->reader;
+    reader->at += cursor->taken * bytes;
+    cursor->taken = 0;
+    /* Half of what fits is at hand, so that the runs of a merge go on about as far each time. */
+    int rc = sta_stream_reader_fill(reader, STA_MAX(reader->capacity / 2, bytes), err);
+    cursor->at_hand = (reader->used - reader->at) / bytes;
+    cursor->ends = reader->piece == reader->stream->count;
+    STA_ASSERT(rc != 0 || cursor->ends || cursor->at_hand > 0);
     return rc;
 }
 
-static void read_record(struct sta_group_cursor *cursor, const uint8_t *bytes)
+static const uint64_t *group_at(const struct sta_group_cursor *cursor, size_t place)
 {
-    const struct sta_group_run *run = cursor->run;
-    const struct sta_shape *shape = run->shape;
-    const uint64_t *words = (const void *)bytes;
-    const uint64_t *counts = (const void *)(bytes + run->layout.words * sizeof *words + shape->record);
-    cursor->record = bytes + run->layout.words * sizeof *words;
-    cursor->words = words;
-    if (!run->ordered) {
-        sta_group_order_words(cursor->order, &run->layout, words, 1, cursor->own_words);
-        cursor->words = cursor->own_words;
-    }
-    for (size_t l = 0; l < shape->list_count; l++) {
-        cursor->lists[l].count = 0;
-        cursor->lists[l].later = counts[l];
+    return (const void *)(cursor->reader.bytes + cursor->reader.at +
+                          place * sta_run_record_bytes(cursor->run));
+}
+
+const uint64_t *sta_group_cursor_words(struct sta_group_cursor *cursor, size_t place)
+{
+    if (cursor->run->ordered)
+        return group_at(cursor, place);
+    sta_group_order_words(cursor->order, &cursor->run->layout, group_at(cursor, place), 1, cursor->words);
+    return cursor->words;
+}
+
+/* ---- going to a group */
+
+static void go_in_table(struct sta_group_cursor *cursor, size_t place)
+{
+    const struct sta_sorted_table *table = cursor->table;
+    cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
+    for (size_t l = 0; l < cursor->order->shape->list_count; l++) {
+        const struct sta_sorted_list *list = &table->lists[l];
+        cursor->lists[l].words = list->words + list->offsets[place] * list->width;
+        cursor->lists[l].count = list->offsets[place + 1] - list->offsets[place];
     }
 }
 
-int sta_group_cursor_next(struct sta_group_cursor *cursor, struct sta_error *err)
+int sta_group_cursor_go(struct sta_group_cursor *cursor, size_t place, struct sta_error *err)
 {
-    size_t bytes = sta_run_record_bytes(cursor->run);
-    struct sta_stream_reader *reader = &cursor->reader;
-    int rc = cursor->words != NULL ? pass_over(cursor, err) : STA_OK;
-    if (rc == 0)
-        rc = sta_stream_reader_fill(reader, bytes, err);
-    if (rc != 0)
-        return rc;
-    cursor->words = NULL;
-    if (reader->at == reader->used)
+    const struct sta_shape *shape = cursor->order->shape;
+    int rc = STA_OK;
+    if (cursor->table != NULL) {
+        go_in_table(cursor, place);
         return STA_OK;
-    STA_ASSERT(reader->used - reader->at >= bytes);
-    read_record(cursor, reader->bytes + reader->at);
-    reader->at += bytes;
-    for (size_t l = 0; rc == 0 && l < cursor->order->shape->list_count; l++)
-        rc = cursor->lists[l].later > 0 ? sta_group_cursor_more(cursor, l, err) : STA_OK;
+    }
+    cursor->record = (const uint8_t *)(group_at(cursor, place) + cursor->run->layout.words);
+    const uint64_t *counts = (const void *)(cursor->record + shape->record);
+    for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
+        while (rc == 0 && cursor->lists[l].later > 0)
+            rc = sta_group_cursor_more(cursor, l, err);
+        cursor->lists[l].count = 0;
+        cursor->lists[l].later = counts[l];
+        if (rc == 0 && counts[l] > 0)
+            rc = sta_group_cursor_more(cursor, l, err);
+    }
     return rc;
 }
 

@@ -59,7 +59,8 @@ static void begin_merge(struct sta_aggregation *grouping, struct queue *queue, s
                         struct sta_group_cursor *cursors, struct sta_group_merge *merge)
 {
     size_t streams = count * (1 + grouping->shape.list_count);
-    size_t buffer = grouping->budget.memory / 2 / streams;
+    size_t buffer =
+        grouping->budget.memory / 4 / streams; /* as much again takes the order of groups at hand */
     buffer = STA_MIN(STA_MAX(buffer, LEAST_BUFFER), MOST_BUFFER) & ~(size_t)15;
     for (size_t r = 0; r < count; r++)
         sta_group_cursor_init_run(&cursors[r], &grouping->order, queue->runs[queue->first + r], buffer);

@@ -1,7 +1,8 @@
 /* Groups of several sources as one, and inside each group the values of its lists.
  *
- * DESIGN.  Runs are read by a k-way merge.  Groups of tables lie in memory, where sorting all their keys once
- * more is quicker than comparing them one with another. */
+ * DESIGN.  Sorting the keys of all sources once more is quicker than comparing them one with another.  Of
+ * runs only some groups are in memory: those up to the least of the last ones of each run are sorted, then
+ * the runs read on. */
 #include "analyse/operators/aggregate/merge.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_g
                                size_t count)
 {
     init(merge, order, budget, cursors, count);
-    merge->heap = sta_alloc_array(count, sizeof *merge->heap);
+    merge->of_runs = true;
+    merge->bound = sta_alloc_array(order->layout.words, sizeof *merge->bound);
 }
 
 void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
@@ -49,7 +51,8 @@ void sta_group_merge_fini(struct sta_group_merge *merge)
     for (size_t l = 0; l < merge->order->shape->list_count; l++)
         sta_exact_terms_fini(&merge->terms[l]);
     free(merge->terms);
-    free(merge->heap);
+    sta_free(merge->room);
+    free(merge->bound);
     free(merge->together);
     free(merge->piece);
     *merge = (struct sta_group_merge){0};
@@ -57,68 +60,12 @@ void sta_group_merge_fini(struct sta_group_merge *merge)
 
 /* ---- groups */
 
-static bool is_less(const struct sta_group_merge *merge, uint32_t a, uint32_t b)
-{
-    return sta_record_compare(merge->cursors[a].words, merge->cursors[b].words, merge->order->layout.words) <
-           0;
-}
-
-static void push(struct sta_group_merge *merge, uint32_t cursor)
-{
-    size_t at = merge->heap_count++;
-    for (; at > 0 && is_less(merge, cursor, merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        merge->heap[at] = merge->heap[(at - 1) / 2];
-    merge->heap[at] = cursor;
-}
-
-static uint32_t pop(struct sta_group_merge *merge)
-{
-    uint32_t top = merge->heap[0];
-    uint32_t moved = merge->heap[--merge->heap_count];
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= merge->heap_count)
-            break;
-        if (child + 1 < merge->heap_count && is_less(merge, merge->heap[child + 1], merge->heap[child]))
-            child++;
-        if (!is_less(merge, merge->heap[child], moved))
-            break;
-        merge->heap[at] = merge->heap[child];
-        at = child;
-    }
-    merge->heap[at] = moved;
-    return top;
-}
-
 static int check(struct sta_group_merge *merge, struct sta_error *err)
 {
     if (++merge->work < WORK_PER_CHECK)
         return STA_OK;
     merge->work = 0;
     return sta_budget_check(merge->budget, err);
-}
-
-static int advance(struct sta_group_merge *merge, uint32_t cursor, struct sta_error *err)
-{
-    int rc = sta_group_cursor_next(&merge->cursors[cursor], err);
-    if (rc == 0 && merge->cursors[cursor].words != NULL)
-        push(merge, cursor);
-    return rc;
-}
-
-/* Moves on all cursors whose group was taken. */
-static int advance_all(struct sta_group_merge *merge, struct sta_error *err)
-{
-    int rc = STA_OK;
-    if (!merge->started)
-        for (uint32_t c = 0; c < merge->cursor_count; c++)
-            merge->together[merge->together_count++] = c;
-    merge->started = true;
-    for (size_t i = 0; rc == 0 && i < merge->together_count; i++)
-        rc = advance(merge, merge->together[i], err);
-    merge->together_count = 0;
-    return rc;
 }
 
 static void unite(struct sta_group_merge *merge, uint8_t *record, const uint8_t *other)
@@ -143,20 +90,6 @@ static void join(struct sta_group_merge *merge, uint32_t cursor, uint8_t *record
     merge->together[merge->together_count++] = cursor;
 }
 
-static int next_of_runs(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
-{
-    const unsigned width = merge->order->layout.words;
-    int rc = advance_all(merge, err);
-    if (rc != 0 || merge->heap_count == 0)
-        return rc;
-    merge->words = merge->cursors[merge->heap[0]].words;
-    do
-        join(merge, pop(merge), record);
-    while (merge->heap_count > 0 &&
-           sta_record_compare(merge->cursors[merge->heap[0]].words, merge->words, width) == 0);
-    return STA_OK;
-}
-
 static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entry)
 {
     return &merge->entries[entry * (merge->order->layout.words + 1)];
@@ -165,39 +98,96 @@ static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entr
 STA_ASKS_AHEAD ask_ahead(const struct sta_group_merge *merge, size_t entry)
 {
     const unsigned width = merge->order->layout.words;
-    if (entry >= merge->entry_count)
+    if (entry >= merge->entry_count || merge->of_runs)
         return;
     uint64_t item = entry_at(merge, entry)[width];
     const struct sta_sorted_table *table = merge->cursors[item >> 32].table;
     sta_group_ask(table->table, sta_sorted_group(table, (uint32_t)item));
 }
 
-static void next_of_tables(struct sta_group_merge *merge, uint8_t *record)
+/* ---- groups of runs that are at hand */
+
+/* Return: false when all groups of all runs are at hand. */
+static bool find_bound(struct sta_group_merge *merge)
 {
     const unsigned width = merge->order->layout.words;
-    merge->together_count = 0;
-    if (merge->entry == merge->entry_count)
-        return;
-    merge->words = entry_at(merge, merge->entry);
-    do {
-        uint64_t item = entry_at(merge, merge->entry)[width];
-        sta_group_cursor_go(&merge->cursors[item >> 32], (uint32_t)item);
-        join(merge, (uint32_t)(item >> 32), record);
-        ask_ahead(merge, merge->entry++ + AHEAD);
-    } while (merge->entry < merge->entry_count &&
-             sta_record_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
+    bool any = false;
+    for (size_t c = 0; c < merge->cursor_count; c++) {
+        struct sta_group_cursor *cursor = &merge->cursors[c];
+        if (cursor->ends)
+            continue;
+        const uint64_t *last = sta_group_cursor_words(cursor, cursor->at_hand - 1);
+        if (!any || sta_record_compare(last, merge->bound, width) < 0)
+            memcpy(merge->bound, last, width * sizeof *last);
+        any = true;
+    }
+    return any;
+}
+
+/* Entries of the groups of a run up to the bound. */
+static void add_entries(struct sta_group_merge *merge, uint64_t number, bool bounded)
+{
+    const unsigned width = merge->order->layout.words;
+    struct sta_group_cursor *cursor = &merge->cursors[number];
+    for (; cursor->taken < cursor->at_hand; cursor->taken++) {
+        uint64_t *entry = merge->room + merge->entry_count * (width + 1);
+        const uint64_t *words = sta_group_cursor_words(cursor, cursor->taken);
+        if (bounded && sta_record_compare(words, merge->bound, width) > 0)
+            return;
+        memcpy(entry, words, width * sizeof *words);
+        entry[width] = number << 32 | cursor->taken;
+        merge->entry_count++;
+    }
+}
+
+static int read_on(struct sta_group_merge *merge, struct sta_error *err)
+{
+    const unsigned step = merge->order->layout.words + 1;
+    size_t count = 0;
+    int rc = sta_budget_check(merge->budget, err);
+    for (size_t c = 0; rc == 0 && c < merge->cursor_count; c++) {
+        rc = sta_group_cursor_fill(&merge->cursors[c], err);
+        count += merge->cursors[c].at_hand;
+    }
+    if (rc == 0 && count > merge->room_entries) {
+        sta_free(merge->room);
+        merge->room = sta_try_alloc_array(2 * count, step * sizeof *merge->room);
+        merge->room_entries = merge->room != NULL ? count : 0;
+        rc = merge->room != NULL ? STA_OK : sta_radix_failed(STA_ENOMEM, "groups", count, err);
+    }
+    if (rc != 0)
+        return rc;
+    const bool bounded = find_bound(merge);
+    merge->entry = merge->entry_count = 0;
+    for (size_t c = 0; c < merge->cursor_count; c++)
+        add_entries(merge, c, bounded);
+    merge->entries = merge->room;
+    rc = sta_radix_sort(merge->room, merge->room + merge->room_entries * step, merge->entry_count, step,
+                        false, merge->budget->cancel);
+    return sta_radix_failed(rc, "groups", merge->entry_count, err);
 }
 
 int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err)
 {
+    const unsigned width = merge->order->layout.words;
     merge->words = NULL;
+    merge->together_count = 0;
     for (size_t l = 0; l < merge->order->shape->list_count; l++)
         merge->terms[l].count = 0;
     int rc = check(merge, err);
-    if (rc == 0 && merge->entries == NULL)
-        return next_of_runs(merge, record, err);
-    if (rc == 0)
-        next_of_tables(merge, record);
+    if (rc == 0 && merge->of_runs && merge->entry == merge->entry_count)
+        rc = read_on(merge, err);
+    if (rc != 0 || merge->entry == merge->entry_count)
+        return rc;
+    merge->words = entry_at(merge, merge->entry);
+    do {
+        uint64_t item = entry_at(merge, merge->entry)[width];
+        rc = sta_group_cursor_go(&merge->cursors[item >> 32], (uint32_t)item, err);
+        if (rc == 0)
+            join(merge, (uint32_t)(item >> 32), record);
+        ask_ahead(merge, merge->entry++ + AHEAD);
+    } while (rc == 0 && merge->entry < merge->entry_count &&
+             sta_record_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
     return rc;
 }
 

@@ -12,14 +12,15 @@ struct sta_group_merge {
     const struct sta_budget *budget;
     struct sta_group_cursor *cursors;
     size_t cursor_count;
-    /* of runs: cursors that have a group, the least on top */
-    uint32_t *heap;
-    size_t heap_count;
-    bool started;
-    /* of tables: their words in order, each with the number of the cursor and the place of the group */
+    /* Words of groups in order, each with the number of its cursor and its place there: of tables all of
+     * them; of runs those at hand up to where every run is known. */
     const uint64_t *entries;
     size_t entry, entry_count;
-    uint32_t *together; /* cursors that have the present group */
+    bool of_runs;
+    uint64_t *room;      /* of runs: for entries, .. */
+    size_t room_entries; /* .. so many, and as many to sort them by */
+    uint64_t *bound;     /* scratch: up to where every run is known */
+    uint32_t *together;  /* cursors that have the present group */
     size_t together_count;
     const uint64_t *words;         /* of the present group; NULL at the end */
     struct sta_exact_terms *terms; /* by list: what uniting states put out */

@@ -171,8 +171,9 @@ static int put_table(struct writing *writing, struct sta_group_table *table, str
     int rc = table->count > 0 ? sta_sorted_table_init(&sorted, table, writing->order, err) : STA_OK;
     sta_group_cursor_init_table(&cursor, writing->order, &sorted);
     for (uint32_t place = 0; rc == 0 && place < sorted.count; place++) {
-        sta_group_cursor_go(&cursor, place);
-        rc = put_group(writing, &cursor, sta_sorted_words(&sorted, place), err);
+        rc = sta_group_cursor_go(&cursor, place, err);
+        if (rc == 0)
+            rc = put_group(writing, &cursor, sta_sorted_words(&sorted, place), err);
     }
     sta_group_cursor_fini(&cursor);
     sta_sorted_table_fini(&sorted);
@@ -183,11 +184,13 @@ static int put_run(struct writing *writing, const struct sta_group_run *run, str
 {
     struct sta_group_cursor cursor;
     sta_group_cursor_init_run(&cursor, writing->order, run, RUN_BUFFER);
-    int rc;
-    while ((rc = sta_group_cursor_next(&cursor, err)) == 0 && cursor.words != NULL) {
-        rc = put_group(writing, &cursor, cursor.words, err);
-        if (rc != 0)
-            break;
+    int rc = sta_group_cursor_fill(&cursor, err);
+    while (rc == 0 && cursor.at_hand > 0) {
+        rc = sta_group_cursor_go(&cursor, cursor.taken, err);
+        if (rc == 0)
+            rc = put_group(writing, &cursor, sta_group_cursor_words(&cursor, cursor.taken), err);
+        if (rc == 0 && ++cursor.taken == cursor.at_hand)
+            rc = sta_group_cursor_fill(&cursor, err);
     }
     sta_group_cursor_fini(&cursor);
     return rc;
