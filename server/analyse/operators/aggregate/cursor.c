@@ -6,9 +6,10 @@
 #include "common/memory.h"
 
 void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct sta_group_order *order,
-                                 const struct sta_sorted_table *table)
+                                 const struct sta_sorted_table *table, size_t begin, size_t end)
 {
-    *cursor = (struct sta_group_cursor){.order = order, .table = table};
+    *cursor = (struct sta_group_cursor){
+        .order = order, .table = table, .taken = begin, .at_hand = end, .ends = true};
     if (order->shape->list_count > 0)
         cursor->lists = sta_alloc_array(order->shape->list_count, sizeof *cursor->lists);
 }
@@ -42,6 +43,8 @@ void sta_group_cursor_fini(struct sta_group_cursor *cursor)
 
 int sta_group_cursor_fill(struct sta_group_cursor *cursor, struct sta_error *err)
 {
+    if (cursor->table != NULL)
+        return STA_OK;
     const size_t bytes = sta_run_record_bytes(cursor->run);
     struct sta_stream_reader *reader = &cursor->reader;
     reader->at += cursor->taken * bytes;
@@ -60,7 +63,7 @@ static const uint64_t *group_at(const struct sta_group_cursor *cursor, size_t pl
                           place * sta_run_record_bytes(cursor->run));
 }
 
-const uint64_t *sta_group_cursor_words(struct sta_group_cursor *cursor, size_t place)
+const uint64_t *sta_group_cursor_run_words(struct sta_group_cursor *cursor, size_t place)
 {
     if (cursor->run->ordered)
         return group_at(cursor, place);
@@ -70,7 +73,7 @@ const uint64_t *sta_group_cursor_words(struct sta_group_cursor *cursor, size_t p
 
 /* ---- going to a group */
 
-static void go_in_table(struct sta_group_cursor *cursor, size_t place)
+void sta_group_cursor_go_in_table(struct sta_group_cursor *cursor, size_t place)
 {
     const struct sta_sorted_table *table = cursor->table;
     cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
@@ -81,14 +84,10 @@ static void go_in_table(struct sta_group_cursor *cursor, size_t place)
     }
 }
 
-int sta_group_cursor_go(struct sta_group_cursor *cursor, size_t place, struct sta_error *err)
+int sta_group_cursor_go_in_run(struct sta_group_cursor *cursor, size_t place, struct sta_error *err)
 {
     const struct sta_shape *shape = cursor->order->shape;
     int rc = STA_OK;
-    if (cursor->table != NULL) {
-        go_in_table(cursor, place);
-        return STA_OK;
-    }
     cursor->record = (const uint8_t *)(group_at(cursor, place) + cursor->run->layout.words);
     const uint64_t *counts = (const void *)(cursor->record + shape->record);
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {

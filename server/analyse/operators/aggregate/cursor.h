@@ -22,25 +22,41 @@ struct sta_group_cursor {
     const struct sta_sorted_table *table;
     const struct sta_group_run *run;
     struct sta_stream_reader reader;
-    size_t at_hand; /* groups of the run that are in memory: places 0 .. at_hand - 1; 0 at the end .. */
-    size_t taken;   /* .. of which whoever reads has gone through so many .. */
-    bool ends;      /* .. and that none follows */
+    size_t taken, at_hand; /* places taken .. at_hand - 1 are at hand; whoever reads counts taken up */
+    bool ends;             /* no groups follow those at hand */
     uint64_t *words;
 };
 
+/** The groups of a table at places @begin .. @end - 1. */
 void sta_group_cursor_init_table(struct sta_group_cursor *cursor, const struct sta_group_order *order,
-                                 const struct sta_sorted_table *table);
+                                 const struct sta_sorted_table *table, size_t begin, size_t end);
 /** All of a run, before its first group.  @buffer: bytes held per stream, at least. */
 void sta_group_cursor_init_run(struct sta_group_cursor *cursor, const struct sta_group_order *order,
                                const struct sta_group_run *run, size_t buffer);
 void sta_group_cursor_fini(struct sta_group_cursor *cursor);
-/** Of a run: replaces the groups that were taken by those that follow. */
+/** Brings groups to hand in place of those that were taken; none are at hand then when none is left. */
 STA_MUSTCHECK int sta_group_cursor_fill(struct sta_group_cursor *cursor, struct sta_error *err);
-/** The words of a group of a run that is at hand; valid until the next call. */
-const uint64_t *sta_group_cursor_words(struct sta_group_cursor *cursor, size_t place);
+/** The words of a group at hand of a run. */
+const uint64_t *sta_group_cursor_run_words(struct sta_group_cursor *cursor, size_t place);
+/** Of any; valid until the next call. */
+static inline const uint64_t *sta_group_cursor_words(struct sta_group_cursor *cursor, size_t place)
+{
+    return cursor->table != NULL ? sta_sorted_words(cursor->table, place)
+                                 : sta_group_cursor_run_words(cursor, place);
+}
+void sta_group_cursor_go_in_table(struct sta_group_cursor *cursor, size_t place);
+STA_MUSTCHECK int sta_group_cursor_go_in_run(struct sta_group_cursor *cursor, size_t place,
+                                             struct sta_error *err);
 /** To a place.  Those of a run come one after another; values of the group before that were not looked at are
  * passed over. */
-STA_MUSTCHECK int sta_group_cursor_go(struct sta_group_cursor *cursor, size_t place, struct sta_error *err);
+STA_MUSTCHECK static inline int sta_group_cursor_go(struct sta_group_cursor *cursor, size_t place,
+                                                    struct sta_error *err)
+{
+    if (cursor->table == NULL)
+        return sta_group_cursor_go_in_run(cursor, place, err);
+    sta_group_cursor_go_in_table(cursor, place);
+    return STA_OK;
+}
 /** Once the words at hand are used up: brings further ones. */
 STA_MUSTCHECK int sta_group_cursor_more(struct sta_group_cursor *cursor, size_t list, struct sta_error *err);
 

@@ -64,7 +64,7 @@ static void begin_merge(struct sta_aggregation *grouping, struct queue *queue, s
     buffer = STA_MIN(STA_MAX(buffer, LEAST_BUFFER), MOST_BUFFER) & ~(size_t)15;
     for (size_t r = 0; r < count; r++)
         sta_group_cursor_init_run(&cursors[r], &grouping->order, queue->runs[queue->first + r], buffer);
-    sta_group_merge_init_runs(merge, &grouping->order, &grouping->budget, cursors, count);
+    sta_group_merge_init(merge, &grouping->order, &grouping->budget, cursors, count);
 }
 
 static void end_merge(struct queue *queue, size_t count, struct sta_group_merge *merge)

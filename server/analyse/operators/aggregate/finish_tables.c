@@ -147,66 +147,25 @@ static int cut_tasks(struct pipeline *line, struct sta_error *err)
     return rc;
 }
 
-/* The groups of a task's range, table by table, each with the number of its table among @cursors, and its
- * place. */
-struct range {
-    uint64_t *entries, *scratch;
-    size_t count;
-    struct sta_group_cursor *cursors;
-    size_t cursor_count;
-};
-
-static void add_places(const struct pipeline *line, struct range *range, size_t table, uint32_t begin,
-                       uint32_t end)
-{
-    const struct sta_sorted_table *sorted = &line->tables[table];
-    const size_t step = sorted->words + 1;
-    const uint64_t cursor = range->cursor_count++;
-    sta_group_cursor_init_table(&range->cursors[cursor], &line->grouping->order, sorted);
-    memcpy(range->entries + range->count * step, sta_sorted_words(sorted, begin),
-           (end - begin) * step * sizeof *range->entries);
-    for (uint32_t place = begin; place < end; place++)
-        range->entries[range->count++ * step + sorted->words] = cursor << 32 | place;
-}
-
-static int create_range(const struct pipeline *line, size_t number, struct range *range)
-{
-    const uint32_t *begins = line->tasks[number].begins;
-    const uint32_t *ends = line->tasks[number + 1].begins;
-    const unsigned words = line->grouping->order.layout.words;
-    size_t count = 0;
-    for (size_t t = 0; t < line->table_count; t++)
-        count += ends[t] - begins[t];
-    *range = (struct range){.cursors = sta_alloc_array(line->table_count, sizeof *range->cursors)};
-    range->entries = sta_try_alloc_array(count, (words + 1) * sizeof *range->entries);
-    range->scratch = sta_try_alloc_array(count, (words + 1) * sizeof *range->scratch);
-    if (range->entries == NULL || range->scratch == NULL)
-        return STA_ENOMEM;
-    for (size_t t = 0; t < line->table_count; t++)
-        if (begins[t] < ends[t])
-            add_places(line, range, t, begins[t], ends[t]);
-    if (range->cursor_count <= 1)
-        return STA_OK;
-    return sta_radix_sort(range->entries, range->scratch, range->count, words + 1, false,
-                          line->grouping->budget.cancel);
-}
-
 static int merge_range(struct pipeline *line, size_t number, struct sta_error *err)
 {
     struct sta_aggregation *grouping = line->grouping;
+    const uint32_t *begins = line->tasks[number].begins, *ends = line->tasks[number + 1].begins;
+    struct sta_group_cursor *cursors = sta_alloc_array(line->table_count, sizeof *cursors);
     struct sta_group_merge merge;
-    struct range range;
-    int rc = create_range(line, number, &range);
-    rc = sta_radix_failed(rc, "groups", range.count, err);
-    sta_group_merge_init_tables(&merge, &grouping->order, &grouping->budget, range.cursors,
-                                range.cursor_count, range.entries, range.count);
-    if (rc == 0)
-        rc = sta_group_batch_init(&line->tasks[number].batch, &grouping->results, &merge,
-                                  (uint32_t)range.count, err);
+    size_t cursor_count = 0;
+    uint32_t groups = 0;
+    for (size_t t = 0; t < line->table_count; t++) {
+        if (begins[t] == ends[t])
+            continue;
+        sta_group_cursor_init_table(&cursors[cursor_count++], &grouping->order, &line->tables[t], begins[t],
+                                    ends[t]);
+        groups += ends[t] - begins[t];
+    }
+    sta_group_merge_init(&merge, &grouping->order, &grouping->budget, cursors, cursor_count);
+    int rc = sta_group_batch_init(&line->tasks[number].batch, &grouping->results, &merge, groups, err);
     sta_group_merge_fini(&merge);
-    free(range.cursors);
-    sta_free(range.entries);
-    sta_free(range.scratch);
+    free(cursors);
     return rc;
 }
 

@@ -14,32 +14,15 @@
 #define WORK_PER_CHECK 8192
 #define AHEAD 16 /* entries between asking for a record and looking at it */
 
-static void init(struct sta_group_merge *merge, const struct sta_group_order *order,
-                 const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count)
+void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
+                          const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count)
 {
     *merge =
         (struct sta_group_merge){.order = order, .budget = budget, .cursors = cursors, .cursor_count = count};
     merge->together = sta_alloc_array(count, sizeof *merge->together);
     merge->terms = sta_alloc_array(order->shape->list_count, sizeof *merge->terms);
     merge->piece = sta_alloc_array(STA_MERGE_PIECE * 2, sizeof *merge->piece);
-}
-
-void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
-                               const struct sta_budget *budget, struct sta_group_cursor *cursors,
-                               size_t count)
-{
-    init(merge, order, budget, cursors, count);
-    merge->of_runs = true;
     merge->bound = sta_alloc_array(order->layout.words, sizeof *merge->bound);
-}
-
-void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
-                                 const struct sta_budget *budget, struct sta_group_cursor *cursors,
-                                 size_t count, const uint64_t *entries, size_t entry_count)
-{
-    init(merge, order, budget, cursors, count);
-    merge->entries = entries;
-    merge->entry_count = entry_count;
 }
 
 void sta_group_merge_fini(struct sta_group_merge *merge)
@@ -51,7 +34,7 @@ void sta_group_merge_fini(struct sta_group_merge *merge)
     for (size_t l = 0; l < merge->order->shape->list_count; l++)
         sta_exact_terms_fini(&merge->terms[l]);
     free(merge->terms);
-    sta_free(merge->room);
+    sta_free(merge->entries);
     free(merge->bound);
     free(merge->together);
     free(merge->piece);
@@ -98,14 +81,15 @@ static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entr
 STA_ASKS_AHEAD ask_ahead(const struct sta_group_merge *merge, size_t entry)
 {
     const unsigned width = merge->order->layout.words;
-    if (entry >= merge->entry_count || merge->of_runs)
+    if (entry >= merge->entry_count)
         return;
     uint64_t item = entry_at(merge, entry)[width];
     const struct sta_sorted_table *table = merge->cursors[item >> 32].table;
-    sta_group_ask(table->table, sta_sorted_group(table, (uint32_t)item));
+    if (table != NULL)
+        sta_group_ask(table->table, sta_sorted_group(table, (uint32_t)item));
 }
 
-/* ---- groups of runs that are at hand */
+/* ---- groups at hand */
 
 /* Return: false when all groups of all runs are at hand. */
 static bool find_bound(struct sta_group_merge *merge)
@@ -124,20 +108,23 @@ static bool find_bound(struct sta_group_merge *merge)
     return any;
 }
 
-/* Entries of the groups of a run up to the bound. */
+/* Entries of the groups of a cursor up to the bound. */
 static void add_entries(struct sta_group_merge *merge, uint64_t number, bool bounded)
 {
     const unsigned width = merge->order->layout.words;
     struct sta_group_cursor *cursor = &merge->cursors[number];
-    for (; cursor->taken < cursor->at_hand; cursor->taken++) {
-        uint64_t *entry = merge->room + merge->entry_count * (width + 1);
-        const uint64_t *words = sta_group_cursor_words(cursor, cursor->taken);
+    uint64_t *entry = merge->entries + merge->entry_count * (width + 1);
+    size_t place = cursor->taken;
+    for (; place < cursor->at_hand; place++) {
+        const uint64_t *words = sta_group_cursor_words(cursor, place);
         if (bounded && sta_record_compare(words, merge->bound, width) > 0)
-            return;
-        memcpy(entry, words, width * sizeof *words);
-        entry[width] = number << 32 | cursor->taken;
-        merge->entry_count++;
+            break;
+        for (unsigned w = 0; w < width; w++)
+            *entry++ = words[w];
+        *entry++ = number << 32 | place;
     }
+    merge->entry_count += place - cursor->taken;
+    cursor->taken = place;
 }
 
 static int read_on(struct sta_group_merge *merge, struct sta_error *err)
@@ -147,22 +134,23 @@ static int read_on(struct sta_group_merge *merge, struct sta_error *err)
     int rc = sta_budget_check(merge->budget, err);
     for (size_t c = 0; rc == 0 && c < merge->cursor_count; c++) {
         rc = sta_group_cursor_fill(&merge->cursors[c], err);
-        count += merge->cursors[c].at_hand;
+        count += merge->cursors[c].at_hand - merge->cursors[c].taken;
     }
-    if (rc == 0 && count > merge->room_entries) {
-        sta_free(merge->room);
-        merge->room = sta_try_alloc_array(2 * count, step * sizeof *merge->room);
-        merge->room_entries = merge->room != NULL ? count : 0;
-        rc = merge->room != NULL ? STA_OK : sta_radix_failed(STA_ENOMEM, "groups", count, err);
+    if (rc == 0 && count > merge->most_entries) {
+        sta_free(merge->entries);
+        merge->entries = sta_try_alloc_array(2 * count, step * sizeof *merge->entries);
+        merge->most_entries = merge->entries != NULL ? count : 0;
+        rc = merge->entries != NULL ? STA_OK : sta_radix_failed(STA_ENOMEM, "groups", count, err);
     }
-    if (rc != 0)
+    merge->entry = merge->entry_count = 0;
+    if (rc != 0 || count == 0)
         return rc;
     const bool bounded = find_bound(merge);
-    merge->entry = merge->entry_count = 0;
     for (size_t c = 0; c < merge->cursor_count; c++)
         add_entries(merge, c, bounded);
-    merge->entries = merge->room;
-    rc = sta_radix_sort(merge->room, merge->room + merge->room_entries * step, merge->entry_count, step,
+    if (merge->cursor_count == 1)
+        return STA_OK;
+    rc = sta_radix_sort(merge->entries, merge->entries + merge->most_entries * step, merge->entry_count, step,
                         false, merge->budget->cancel);
     return sta_radix_failed(rc, "groups", merge->entry_count, err);
 }
@@ -175,7 +163,7 @@ int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct 
     for (size_t l = 0; l < merge->order->shape->list_count; l++)
         merge->terms[l].count = 0;
     int rc = check(merge, err);
-    if (rc == 0 && merge->of_runs && merge->entry == merge->entry_count)
+    if (rc == 0 && merge->entry == merge->entry_count)
         rc = read_on(merge, err);
     if (rc != 0 || merge->entry == merge->entry_count)
         return rc;

@@ -12,15 +12,12 @@ struct sta_group_merge {
     const struct sta_budget *budget;
     struct sta_group_cursor *cursors;
     size_t cursor_count;
-    /* Words of groups in order, each with the number of its cursor and its place there: of tables all of
-     * them; of runs those at hand up to where every run is known. */
-    const uint64_t *entries;
-    size_t entry, entry_count;
-    bool of_runs;
-    uint64_t *room;      /* of runs: for entries, .. */
-    size_t room_entries; /* .. so many, and as many to sort them by */
-    uint64_t *bound;     /* scratch: up to where every run is known */
-    uint32_t *together;  /* cursors that have the present group */
+    /* Words of groups in order, each with the number of its cursor and its place there: those at hand, up to
+     * where every run is known. */
+    uint64_t *entries;
+    size_t entry, entry_count, most_entries; /* there is room for most_entries, and as many to sort them by */
+    uint64_t *bound;                         /* scratch: up to where every run is known */
+    uint32_t *together;                      /* cursors that have the present group */
     size_t together_count;
     const uint64_t *words;         /* of the present group; NULL at the end */
     struct sta_exact_terms *terms; /* by list: what uniting states put out */
@@ -28,15 +25,9 @@ struct sta_group_merge {
     uint64_t *piece;               /* scratch of lists */
 };
 
-/** @cursors: of runs, before their first groups; the merge ends them. */
-void sta_group_merge_init_runs(struct sta_group_merge *merge, const struct sta_group_order *order,
-                               const struct sta_budget *budget, struct sta_group_cursor *cursors,
-                               size_t count);
-/** @cursors: of tables, to be ended by the merge.  @entries: sorted words of all groups that take part, each
- * with cursor << 32 | place; borrowed. */
-void sta_group_merge_init_tables(struct sta_group_merge *merge, const struct sta_group_order *order,
-                                 const struct sta_budget *budget, struct sta_group_cursor *cursors,
-                                 size_t count, const uint64_t *entries, size_t entry_count);
+/** @cursors: before their first groups; the merge ends them. */
+void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
+                          const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count);
 void sta_group_merge_fini(struct sta_group_merge *merge);
 /** To the next group.  @record: its united states, the lists not yet read. */
 STA_MUSTCHECK int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err);

@@ -164,18 +164,29 @@ static int put_group(struct writing *writing, struct sta_group_cursor *cursor, c
     return rc != 0 ? rc : writing->writer.status;
 }
 
+static int put_groups(struct writing *writing, struct sta_group_cursor *cursor, struct sta_error *err)
+{
+    int rc = sta_group_cursor_fill(cursor, err);
+    while (rc == 0 && cursor->taken < cursor->at_hand) {
+        rc = sta_group_cursor_go(cursor, cursor->taken, err);
+        if (rc == 0)
+            rc = put_group(writing, cursor, sta_group_cursor_words(cursor, cursor->taken), err);
+        if (rc == 0 && ++cursor->taken == cursor->at_hand)
+            rc = sta_group_cursor_fill(cursor, err);
+    }
+    sta_group_cursor_fini(cursor);
+    return rc;
+}
+
 static int put_table(struct writing *writing, struct sta_group_table *table, struct sta_error *err)
 {
     struct sta_sorted_table sorted = {0};
     struct sta_group_cursor cursor;
     int rc = table->count > 0 ? sta_sorted_table_init(&sorted, table, writing->order, err) : STA_OK;
-    sta_group_cursor_init_table(&cursor, writing->order, &sorted);
-    for (uint32_t place = 0; rc == 0 && place < sorted.count; place++) {
-        rc = sta_group_cursor_go(&cursor, place, err);
-        if (rc == 0)
-            rc = put_group(writing, &cursor, sta_sorted_words(&sorted, place), err);
+    if (rc == 0) {
+        sta_group_cursor_init_table(&cursor, writing->order, &sorted, 0, sorted.count);
+        rc = put_groups(writing, &cursor, err);
     }
-    sta_group_cursor_fini(&cursor);
     sta_sorted_table_fini(&sorted);
     return rc;
 }
@@ -184,16 +195,7 @@ static int put_run(struct writing *writing, const struct sta_group_run *run, str
 {
     struct sta_group_cursor cursor;
     sta_group_cursor_init_run(&cursor, writing->order, run, RUN_BUFFER);
-    int rc = sta_group_cursor_fill(&cursor, err);
-    while (rc == 0 && cursor.at_hand > 0) {
-        rc = sta_group_cursor_go(&cursor, cursor.taken, err);
-        if (rc == 0)
-            rc = put_group(writing, &cursor, sta_group_cursor_words(&cursor, cursor.taken), err);
-        if (rc == 0 && ++cursor.taken == cursor.at_hand)
-            rc = sta_group_cursor_fill(&cursor, err);
-    }
-    sta_group_cursor_fini(&cursor);
-    return rc;
+    return put_groups(writing, &cursor, err);
 }
 
 /* ---- all of it */
