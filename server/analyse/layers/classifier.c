@@ -43,7 +43,7 @@ void sta_classifier_destroy(struct sta_classifier *classifier)
     sta_map_fini(&classifier->pattern_codes);
     sta_map_fini(&classifier->varying_classes);
     sta_account_free(&classifier->account, classifier->bases);
-    sta_account_free(&classifier->account, classifier->class_of_base);
+    sta_account_free(&classifier->account, classifier->code_of_base);
     sta_account_close(&classifier->account);
     free(classifier->new_names);
     free(classifier->new_cats);
@@ -207,14 +207,20 @@ static int finalize(struct sta_classifier *classifier, uint32_t first, struct st
         status = run_fixed(classifier, &classifier->bases[first], err);
     if (status == STA_OK && classifier->classes->categories != NULL)
         find_categories(classifier, &classifier->bases[first]);
-    if (status != STA_OK || classifier->classes->varying_count > 0)
-        return status;
-    status = STA_ACCOUNT_GROW(&classifier->account, classifier->class_of_base, classifier->class_capacity,
-                              classifier->base_count, "functions and categories", err);
+    if (status == STA_OK)
+        status = STA_ACCOUNT_GROW(&classifier->account, classifier->code_of_base, classifier->code_capacity,
+                                  classifier->base_count, "functions and categories", err);
+    const bool varying = classifier->classes->varying_count > 0;
     for (uint32_t base = first; status == STA_OK && base < classifier->base_count; base++)
-        classifier->class_of_base[base] =
-            sta_classes_intern(classifier->classes, &classifier->bases[base], 0);
+        classifier->code_of_base[base] =
+            varying ? base : sta_classes_intern(classifier->classes, &classifier->bases[base], 0);
     return status;
+}
+
+static uint32_t find_base(const struct sta_classifier *classifier, uint32_t row, const uint32_t *names,
+                          const uint32_t *cats, uint32_t file_class)
+{
+    return sta_composite_map_find(&classifier->combinations, names[row], cats[row], file_class);
 }
 
 static int add_pending(struct sta_classifier *classifier, uint32_t pending, const uint32_t *names,
@@ -226,12 +232,17 @@ static int add_pending(struct sta_classifier *classifier, uint32_t pending, cons
     classifier->new_count = 0;
     for (uint32_t i = 0; i < pending && status == STA_OK; i++) {
         uint32_t row = classifier->pending[i], file_class = row_file_class(classifier, files, row);
-        if (sta_composite_map_find(&classifier->combinations, names[row], cats[row], file_class) ==
-            STA_NO_CODE)
+        if (find_base(classifier, row, names, cats, file_class) == STA_NO_CODE)
             status = add_base(classifier, names[row], cats[row], file_class, err);
-        codes[row] = sta_composite_map_find(&classifier->combinations, names[row], cats[row], file_class);
     }
-    return status == STA_OK ? finalize(classifier, first, err) : status;
+    if (status == STA_OK)
+        status = finalize(classifier, first, err);
+    for (uint32_t i = 0; i < pending && status == STA_OK; i++) {
+        const uint32_t row = classifier->pending[i];
+        codes[row] = classifier->code_of_base[find_base(classifier, row, names, cats,
+                                                        row_file_class(classifier, files, row))];
+    }
+    return status;
 }
 
 /* ---- rows */
@@ -242,31 +253,42 @@ struct chosen {
     uint32_t count;
 };
 
-/* The hot loop: what it reads often is held in locals, since for all the compiler knows codes[] could
- * overwrite it.
+/* The columns that say which combination a row is of. */
+struct combined {
+    const uint32_t *names, *cats;
+    const uint32_t *files; /* NULL: they do not matter */
+};
+
+/* The hot loop, on its own: what it reads often is held in locals, since for all the compiler knows codes[]
+ * could overwrite it.
  * Return: how many rows have a combination that is not yet known; these are pending. */
-static uint32_t look_up(struct sta_classifier *classifier, const struct chosen *chosen, const uint32_t *names,
-                        const uint32_t *cats, const struct sta_column_values *files, uint32_t *codes)
+__attribute__((noinline)) static uint32_t look_up(struct sta_classifier *classifier,
+                                                  const struct chosen *chosen, const struct combined *columns,
+                                                  uint32_t *codes)
 {
     const struct sta_composite_map combinations = classifier->combinations;
-    struct sta_refiner *refiner = sta_columns_refiner(classifier->classes->columns);
-    const uint32_t *refs = files != NULL ? files->codes : NULL;
-    uint32_t *waiting = classifier->pending;
-    const uint32_t *selected = chosen->selected, count = chosen->count;
+    const _Atomic uint16_t *const file_classes =
+        sta_columns_refiner(classifier->classes->columns)->file_classes;
+    const struct combined of = *columns;
+    const uint32_t *const code_of_base = classifier->code_of_base, *const selected = chosen->selected;
+    uint32_t *const waiting = classifier->pending;
+    const uint32_t count = chosen->count;
     uint32_t pending = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = selected != NULL ? selected[i] : i;
-        uint32_t file_class = refs != NULL ? sta_refiner_file_class(refiner, refs[row]) : STA_FILE_CLASS_NONE;
-        uint32_t base = sta_composite_map_find(&combinations, names[row], cats[row], file_class);
-        codes[row] = base;
-        if (base == STA_NO_CODE)
+        const uint32_t row = selected != NULL ? selected[i] : i;
+        const uint32_t file_class =
+            of.files != NULL ? sta_file_class_known(file_classes, of.files[row]) : STA_FILE_CLASS_NONE;
+        const uint32_t base = sta_composite_map_find(&combinations, of.names[row], of.cats[row], file_class);
+        if (__builtin_expect(base != STA_NO_CODE, 1))
+            codes[row] = code_of_base[base];
+        else
             waiting[pending++] = row;
     }
     return pending;
 }
 
-/* codes[row] becomes the index of the row's base. */
-static int find_bases(struct sta_classifier *classifier, const struct chosen *chosen, uint32_t *codes,
+/* codes[row] becomes the code of the row's base. */
+static int find_codes(struct sta_classifier *classifier, const struct chosen *chosen, uint32_t *codes,
                       struct sta_error *err)
 {
     struct sta_column_reader *reader = classifier->reader;
@@ -278,7 +300,8 @@ static int find_bases(struct sta_classifier *classifier, const struct chosen *ch
         status = sta_column_reader_physical(reader, STA_COLUMN_FILE, &files, err);
     if (status != STA_OK)
         return status;
-    uint32_t pending = look_up(classifier, chosen, names->codes, cats->codes, files, codes);
+    const struct combined columns = {names->codes, cats->codes, files != NULL ? files->codes : NULL};
+    uint32_t pending = look_up(classifier, chosen, &columns, codes);
     return pending == 0 ? STA_OK
                         : add_pending(classifier, pending, names->codes, cats->codes, files, codes, err);
 }
@@ -330,15 +353,14 @@ int sta_classifier_run(struct sta_classifier *classifier, const uint32_t *select
     if (classifier->base_count > MOST_BASES)
         forget_bases(classifier);
     bool varying = classifier->classes->varying_count > 0;
-    int status = find_bases(classifier, &chosen, codes, err);
+    int status = find_codes(classifier, &chosen, codes, err);
     if (status == STA_OK && varying)
         status = find_patterns(classifier, err);
     if (status != STA_OK)
         return status;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; varying && i < count; i++) {
         uint32_t row = selected != NULL ? selected[i] : i;
-        codes[row] = varying ? varying_class(classifier, codes[row], classifier->patterns[row])
-                             : classifier->class_of_base[codes[row]];
+        codes[row] = varying_class(classifier, codes[row], classifier->patterns[row]);
     }
     int failed = sta_account_failure(&classifier->account, err);
     return failed != STA_OK ? failed : sta_columns_failure(classifier->classes->columns, err);

@@ -64,9 +64,9 @@ struct sta_classifier {
     struct sta_account account;            /* of what follows, within that of the columns */
     struct sta_composite_map combinations; /* -> index of the base */
     struct sta_class_base *bases;
-    uint32_t *class_of_base; /* when no condition varies */
+    uint32_t *code_of_base; /* its class; when conditions vary, its index */
     uint32_t base_count;
-    size_t base_capacity, class_capacity;
+    size_t base_capacity, code_capacity;
     /* New combinations of the present row group: columns that fixed conditions read.  Also rows to settle. */
     uint32_t *new_names, *new_cats, *pending;
     int64_t *new_io;

@@ -10,7 +10,7 @@ static void use_slots(struct sta_composite_map *combinations, struct sta_combo *
     combinations->mask = slots - 1;
     combinations->count = 0;
     for (uint32_t i = 0; i < slots; i++)
-        combinations->slots[i].value = STA_NO_CODE;
+        combinations->slots[i] = (struct sta_combo){.value = STA_NO_CODE};
 }
 
 void sta_composite_map_init(struct sta_composite_map *combinations, struct sta_account *account)
@@ -27,7 +27,7 @@ void sta_composite_map_fini(struct sta_composite_map *combinations)
 
 static void place(struct sta_composite_map *combinations, const struct sta_combo *combo)
 {
-    uint32_t at = sta_composite_map_slot(combinations, combo->name, combo->cat, combo->file);
+    uint32_t at = sta_composite_map_slot(combinations, combo->pair, combo->file);
     while (combinations->slots[at].value != STA_NO_CODE)
         at = (at + 1) & combinations->mask;
     combinations->slots[at] = *combo;
@@ -57,6 +57,6 @@ int sta_composite_map_add(struct sta_composite_map *combinations, uint32_t name,
     STA_ASSERT(value != STA_NO_CODE);
     int status = combinations->count * 2 > combinations->mask ? grow(combinations, err) : STA_OK;
     if (status == STA_OK)
-        place(combinations, &(struct sta_combo){name, cat, file, value});
+        place(combinations, &(struct sta_combo){(uint64_t)cat << 32 | name, file, value});
     return status;
 }

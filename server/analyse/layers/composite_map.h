@@ -12,8 +12,9 @@
 #include "common/dictionary.h"
 
 struct sta_combo {
-    uint32_t name, cat, file; /* file: a file class of a refiner */
-    uint32_t value;           /* STA_NO_CODE: the slot is free */
+    uint64_t pair;  /* category, then function */
+    uint32_t file;  /* a file class of a refiner */
+    uint32_t value; /* STA_NO_CODE: the slot is free, and all else 0 */
 };
 
 struct sta_composite_map {
@@ -30,10 +31,10 @@ void sta_composite_map_fini(struct sta_composite_map *combinations);
 STA_MUSTCHECK int sta_composite_map_add(struct sta_composite_map *combinations, uint32_t name, uint32_t cat,
                                         uint32_t file, uint32_t value, struct sta_error *err);
 
-static inline uint32_t sta_composite_map_slot(const struct sta_composite_map *combinations, uint32_t name,
-                                              uint32_t cat, uint32_t file)
+static inline uint32_t sta_composite_map_slot(const struct sta_composite_map *combinations, uint64_t pair,
+                                              uint32_t file)
 {
-    uint64_t key = ((uint64_t)cat << 32 | name) ^ (uint64_t)file << 16;
+    const uint64_t key = pair ^ (uint64_t)file << 16;
     return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & combinations->mask;
 }
 
@@ -41,10 +42,11 @@ static inline uint32_t sta_composite_map_slot(const struct sta_composite_map *co
 static inline uint32_t sta_composite_map_find(const struct sta_composite_map *combinations, uint32_t name,
                                               uint32_t cat, uint32_t file)
 {
-    uint32_t at = sta_composite_map_slot(combinations, name, cat, file);
+    const uint64_t pair = (uint64_t)cat << 32 | name;
+    uint32_t at = sta_composite_map_slot(combinations, pair, file);
     for (;; at = (at + 1) & combinations->mask) {
         const struct sta_combo *slot = &combinations->slots[at];
-        if (slot->value == STA_NO_CODE || (slot->name == name && slot->cat == cat && slot->file == file))
+        if ((slot->pair == pair && slot->file == file) || slot->value == STA_NO_CODE)
             return slot->value;
     }
 }

@@ -46,10 +46,12 @@ int sta_refiner_create(const struct sta_preset *preset, const struct sta_snapsho
     const struct sta_entities *entities = sta_snapshot_entities(snapshot);
     struct sta_refiner *fresh = sta_alloc(sizeof *fresh);
     *fresh = (struct sta_refiner){.preset = preset, .entities = entities, .account = account};
-    fresh->class_of_ref = sta_account_calloc(account, entities->file_ref_count, sizeof *fresh->class_of_ref,
-                                             "the classes of files", err);
+    fresh->file_classes = sta_account_calloc(account, (size_t)entities->file_ref_count + 1,
+                                             sizeof *fresh->file_classes, "the classes of files", err);
+    if (fresh->file_classes != NULL)
+        fresh->file_classes[0] = STA_FILE_CLASS_NONE;
     fresh->cats = sta_dictionary_create_in(account);
-    int status = fresh->class_of_ref != NULL
+    int status = fresh->file_classes != NULL
                      ? copy_cats(fresh, sta_tables_cats(sta_snapshot_tables(snapshot)), err)
                      : err->status;
     if (status != STA_OK) {
@@ -66,7 +68,7 @@ void sta_refiner_destroy(struct sta_refiner *refiner)
         return;
     sta_dictionary_destroy(refiner->cats);
     sta_account_free(refiner->account, refiner->refinable);
-    sta_account_free(refiner->account, (void *)refiner->class_of_ref);
+    sta_account_free(refiner->account, (void *)refiner->file_classes);
     free(refiner);
 }
 
@@ -88,7 +90,7 @@ uint32_t sta_refiner_examine(struct sta_refiner *refiner, uint32_t ref)
     uint32_t class = file == STA_NO_CODE
                          ? STA_FILE_CLASS_NONE /* a hash that no line defines */
                          : examine_text(refiner->preset, sta_dictionary_text(refiner->entities->files, file));
-    atomic_store_explicit(&refiner->class_of_ref[ref], (uint16_t) class, memory_order_relaxed);
+    atomic_store_explicit(&refiner->file_classes[ref + 1], (uint16_t) class, memory_order_relaxed);
     return class;
 }
 

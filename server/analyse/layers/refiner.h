@@ -21,10 +21,11 @@
 struct sta_refiner {
     const struct sta_preset *preset;
     const struct sta_entities *entities;
-    _Atomic uint16_t *class_of_ref; /* 0: not yet known */
-    struct sta_dictionary *cats;    /* those of the tables under their codes, then refined ones */
-    uint8_t *refinable;             /* by category of the tables */
-    uint32_t cat_count;             /* of the tables */
+    _Atomic uint16_t
+        *file_classes; /* by reference plus 1, so that that of no file comes first; 0: not yet known */
+    struct sta_dictionary *cats; /* those of the tables under their codes, then refined ones */
+    uint8_t *refinable;          /* by category of the tables */
+    uint32_t cat_count;          /* of the tables */
     struct sta_account *account;
 };
 
@@ -38,13 +39,17 @@ void sta_refiner_destroy(struct sta_refiner *refiner); /* NULL allowed */
 /** Finds the class of a reference that is not yet known; notes it. */
 uint32_t sta_refiner_examine(struct sta_refiner *refiner, uint32_t ref);
 
-/** The file class of a reference, which must be below the count of the entities or STA_NO_CODE.  Context: any
- * thread. */
+/** Of ->file_classes that of a reference, which must be below the count of the entities or STA_NO_CODE; 0: it
+ * is not yet known.  Without a branch: which events have a file is hard to predict.  Context: any thread. */
+static inline uint32_t sta_file_class_known(const _Atomic uint16_t *file_classes, uint32_t ref)
+{
+    return atomic_load_explicit(&file_classes[(uint32_t)(ref + 1)], memory_order_relaxed);
+}
+
+/** Likewise, found when it is not known. */
 static inline uint32_t sta_refiner_file_class(struct sta_refiner *refiner, uint32_t ref)
 {
-    if (ref == STA_NO_CODE)
-        return STA_FILE_CLASS_NONE;
-    uint32_t class = atomic_load_explicit(&refiner->class_of_ref[ref], memory_order_relaxed);
+    const uint32_t class = sta_file_class_known(refiner->file_classes, ref);
     return class != 0 ? class : sta_refiner_examine(refiner, ref);
 }
 
