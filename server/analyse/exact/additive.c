@@ -51,32 +51,54 @@ int sta_additive_meet(struct sta_additive *additive, unsigned number, uint32_t s
 }
 
 static int put_row(struct sta_additive *additive, unsigned worker, uint32_t signature, int64_t place,
-                   uint32_t part, const struct sta_additive_slot *sums, struct sta_error *err)
+                   uint32_t part, int64_t count, int64_t time, int64_t size, struct sta_error *err)
 {
     struct sta_feed *feed = &additive->feed;
     const uint32_t at = sta_feed_row(feed, worker);
     sta_feed_keys(feed, worker, KEY_SIGNATURE)[at] = signature;
     sta_feed_keys(feed, worker, KEY_PLACE)[at] = place;
     sta_feed_keys(feed, worker, KEY_PART)[at] = part;
-    sta_feed_sums(feed, worker, SUM_COUNT)[at] = sums->count;
-    sta_feed_sums(feed, worker, SUM_TIME)[at] = sums->time;
+    sta_feed_sums(feed, worker, SUM_COUNT)[at] = count;
+    sta_feed_sums(feed, worker, SUM_TIME)[at] = time;
     if (additive->wants & STA_WANT_SIZES)
-        sta_feed_sums(feed, worker, SUM_SIZE)[at] = sums->size;
+        sta_feed_sums(feed, worker, SUM_SIZE)[at] = size;
     return sta_feed_flush(feed, worker, err);
+}
+
+/* As much of a sum as fits a row. */
+static int64_t take_most(unsigned __int128 *sum)
+{
+    const int64_t most = (int64_t)STA_MIN(*sum, (unsigned __int128)INT64_MAX);
+    *sum -= (unsigned __int128)most;
+    return most;
+}
+
+static int hand_over_slot(struct sta_additive *additive, const struct sta_additive_worker *worker, size_t at,
+                          struct sta_error *err)
+{
+    const unsigned number = (unsigned)(worker - additive->workers);
+    const uint32_t part = STA_PART_STARTS << STA_SIZE_BIN_BITS | at % (1u << STA_SIZE_BIN_BITS);
+    struct sta_additive_slot sums = worker->slots[at];
+    int rc = STA_OK;
+    worker->slots[at] = (struct sta_additive_slot){0};
+    while (rc == 0 && (sums.count > 0 || sums.time > 0 || sums.size > 0)) {
+        const int64_t count = sums.count, time = take_most(&sums.time), size = take_most(&sums.size);
+        sums.count = 0;
+        rc = put_row(additive, number, (uint32_t)(at >> STA_SIZE_BIN_BITS), worker->place, part, count, time,
+                     size, err);
+    }
+    return rc;
 }
 
 int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t place,
                            struct sta_error *err)
 {
-    const unsigned number = (unsigned)(worker - additive->workers);
+    const size_t count = worker->unlisted ? worker->slot_capacity : worker->used_count;
     int rc = STA_OK;
-    for (size_t i = 0; rc == 0 && i < worker->used_count; i++) {
-        const uint32_t at = worker->used[i];
-        const uint32_t part = STA_PART_STARTS << STA_SIZE_BIN_BITS | at % (1u << STA_SIZE_BIN_BITS);
-        rc = put_row(additive, number, at >> STA_SIZE_BIN_BITS, worker->place, part, &worker->slots[at], err);
-        worker->slots[at] = (struct sta_additive_slot){0};
-    }
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = hand_over_slot(additive, worker, worker->unlisted ? i : worker->used[i], err);
     worker->used_count = 0;
+    worker->unlisted = false;
     worker->place = place;
     return rc;
 }
@@ -90,12 +112,11 @@ struct addition {
 static int put(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
                size_t bin, struct addition addition, struct sta_error *err)
 {
-    const struct sta_additive_slot sums = {1, addition.time, addition.size};
     const bool sized = additive->wants & STA_WANT_SIZE_BINS && addition.part == STA_PART_STARTS;
     const uint32_t part =
         addition.part << STA_SIZE_BIN_BITS | (sized ? sta_size_bin(event->size) : STA_SIZE_BINS);
-    return put_row(additive, worker, event->signature, sta_additive_place(additive, event->key, bin), part,
-                   &sums, err);
+    return put_row(additive, worker, event->signature, sta_additive_place(additive, event->key, bin), part, 1,
+                   addition.time, addition.size, err);
 }
 
 /* The bytes of an event in each of its bins but the first. */

@@ -29,11 +29,13 @@ enum sta_additive_part { STA_PART_STARTS, STA_PART_GOES_ON, STA_PART_ENDS, STA_P
 struct sta_additive_worker {
     int64_t place; /* bin in a view by time, else key of the view plus 1 */
     struct sta_additive_slot {
-        int64_t count, time, size;
+        unsigned __int128 time, size;
+        int64_t count;
     } * slots; /* by signature, then size bin */
     size_t slot_capacity;
     uint32_t *used; /* the slots that are not empty; has room for all */
     size_t used_count, used_capacity;
+    bool unlisted;    /* some of them are not among `used` */
     char padding[64]; /* a cache line of its own */
 };
 
@@ -68,28 +70,30 @@ STA_MUSTCHECK static inline int sta_additive_go_to(struct sta_additive *additive
     return place == worker->place ? STA_OK : sta_additive_hand_over(additive, worker, place, err);
 }
 
+/** Adds an event to a slot of the place that the worker is at; the time is not below 0. */
+static inline int64_t sta_additive_count(struct sta_additive_slot *slot, int64_t time, int64_t size)
+{
+    slot->time += (uint64_t)time;
+    slot->size += (uint64_t)size;
+    return slot->count++;
+}
+
 /** Adds an event that lies whole in the place that the worker is at.  @sized: whether sizes are
- * distinguished.  Return: 0, or what an aggregation returns. */
-STA_MUSTCHECK static inline int sta_additive_put(struct sta_additive *additive,
-                                                 struct sta_additive_worker *worker, uint32_t signature,
-                                                 int64_t time, int64_t size, bool sized,
-                                                 struct sta_error *err)
+ * distinguished. */
+static inline void sta_additive_put(struct sta_additive_worker *worker, uint32_t signature, int64_t time,
+                                    int64_t size, bool sized)
 {
     const uint32_t at = signature << STA_SIZE_BIN_BITS | (sized ? sta_size_bin(size) : STA_SIZE_BINS);
-    struct sta_additive_slot *slot = &worker->slots[at];
-    int64_t times, sum;
-    if (__builtin_add_overflow(slot->time, time, &times) || __builtin_add_overflow(slot->size, size, &sum)) {
-        int rc = sta_additive_hand_over(additive, worker, worker->place, err);
-        if (rc != 0)
-            return rc;
-        times = time;
-        sum = size;
-    }
-    if (slot->count++ == 0)
+    if (sta_additive_count(&worker->slots[at], time, size) == 0)
         worker->used[worker->used_count++] = at;
-    slot->time = times;
-    slot->size = sum;
-    return STA_OK;
+}
+
+/** All slots of the place that the worker is at, to add many events to them: handing over then looks at all.
+ * Valid until another signature is met. */
+static inline struct sta_additive_slot *sta_additive_slots(struct sta_additive_worker *worker)
+{
+    worker->unlisted = true;
+    return worker->slots;
 }
 
 /* An event, in ticks and bytes; its duration is not below 0. */

@@ -21,7 +21,7 @@ int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
     files->recent = sta_alloc_array(workers, sizeof *files->recent);
     for (unsigned w = 0; w < workers; w++) {
         files->recent[w] = sta_alloc(sizeof **files->recent);
-        memset(files->recent[w], 0xff, sizeof **files->recent); /* no file has this number */
+        memset(files->recent[w], 0xff, sizeof **files->recent); /* no kind has this number */
     }
     return rc;
 }
@@ -38,14 +38,14 @@ void sta_files_fini(struct sta_files *files)
 
 /* ---- events */
 
-static int put(struct sta_files *files, unsigned worker, uint32_t layer, const struct sta_files_seen *seen,
+static int put(struct sta_files *files, unsigned worker, uint32_t layer, uint32_t key, uint32_t file,
                size_t bin, int64_t change, struct sta_error *err)
 {
     struct sta_feed *feed = &files->feed;
     const uint32_t at = sta_feed_row(feed, worker);
     sta_feed_keys(feed, worker, KEY_LAYER)[at] = layer;
-    sta_feed_keys(feed, worker, KEY_VIEW)[at] = (uint32_t)(seen->key + 1); /* a missing one is 0 */
-    sta_feed_keys(feed, worker, KEY_FILE)[at] = seen->file;
+    sta_feed_keys(feed, worker, KEY_VIEW)[at] = (uint32_t)(key + 1); /* a missing one is 0 */
+    sta_feed_keys(feed, worker, KEY_FILE)[at] = file;
     if (files->by_time) {
         sta_feed_keys(feed, worker, KEY_BIN)[at] = (int64_t)bin;
         sta_feed_sums(feed, worker, SUM_CHANGE)[at] = change;
@@ -53,18 +53,14 @@ static int put(struct sta_files *files, unsigned worker, uint32_t layer, const s
     return sta_feed_flush(feed, worker, err);
 }
 
-int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
-                       uint32_t file, size_t low, size_t high, struct sta_files_seen *last,
-                       struct sta_error *err)
+int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
+                   uint32_t file, size_t low, size_t high, struct sta_error *err)
 {
-    const struct sta_files_seen seen = {kind->number, key, file, (uint32_t)low};
     int rc = STA_OK;
-    if (low == high)
-        *last = seen;
     for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
-        rc = put(files, worker, kind->layers[i], &seen, seen.bin, 1, err);
+        rc = put(files, worker, kind->layers[i], key, file, low, 1, err);
         if (rc == 0 && files->by_time)
-            rc = put(files, worker, kind->layers[i], &seen, high + 1, -1, err);
+            rc = put(files, worker, kind->layers[i], key, file, high + 1, -1, err);
     }
     return rc;
 }
@@ -127,11 +123,11 @@ static int take_group(struct sta_files *files, const struct sta_feed_group *grou
                        group->keys[KEY_FILE] >= 0 && group->keys[KEY_FILE] < names->file_count &&
                        group->keys[KEY_VIEW] >= 0 && group->keys[KEY_VIEW] <= UINT32_MAX &&
                        group->keys[KEY_BIN] >= 0 && group->keys[KEY_BIN] <= (int64_t)names->bin_count;
-    struct sta_files_seen seen = {.file = (uint32_t)group->keys[KEY_FILE]};
-    if (!known || !names->key_of(names->context, (uint32_t)group->keys[KEY_VIEW] - 1, &seen.key))
+    uint32_t key;
+    if (!known || !names->key_of(names->context, (uint32_t)group->keys[KEY_VIEW] - 1, &key))
         return sta_shared_fail(err);
-    return put(files, 0, (uint32_t)group->keys[KEY_LAYER], &seen, (size_t)group->keys[KEY_BIN],
-               group->sums[SUM_CHANGE], err);
+    return put(files, 0, (uint32_t)group->keys[KEY_LAYER], key, (uint32_t)group->keys[KEY_FILE],
+               (size_t)group->keys[KEY_BIN], group->sums[SUM_CHANGE], err);
 }
 
 int sta_files_take_other(struct sta_files *files, struct sta_cursor *in, const struct sta_files_names *names,

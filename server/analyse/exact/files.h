@@ -15,7 +15,8 @@
 /* What a worker took lately; most of it comes again at once. */
 struct sta_files_recent {
     struct sta_files_seen {
-        uint32_t kind, key, file, bin;
+        uint64_t what;         /* kind, then reference to a file */
+        uint64_t where;        /* bin, then key */
     } items[STA_FILES_RECENT]; /* by hash */
 };
 
@@ -29,22 +30,31 @@ struct sta_files {
 STA_MUSTCHECK int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
                                  const struct sta_budget *budget, struct sta_error *err);
 void sta_files_fini(struct sta_files *files);
-int sta_files_take_new(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
-                       uint32_t file, size_t low, size_t high, struct sta_files_seen *last,
-                       struct sta_error *err);
+
 /** An event of a key is about @file in the bins @low to @high, and of the layers of its kind. */
-STA_MUSTCHECK static inline int sta_files_take(struct sta_files *files, unsigned worker,
-                                               const struct sta_kind *kind, uint32_t key, uint32_t file,
-                                               size_t low, size_t high, struct sta_error *err)
+STA_MUSTCHECK int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
+                                 uint32_t key, uint32_t file, size_t low, size_t high, struct sta_error *err);
+
+static inline struct sta_files_seen sta_files_seen(uint32_t kind, uint32_t ref, uint32_t key, size_t bin)
 {
-    const uint32_t number = kind->number, bin = (uint32_t)low;
+    return (struct sta_files_seen){(uint64_t)kind << 32 | ref, (uint64_t)bin << 32 | key};
+}
+
+/** Where it is noted that an event of one bin came: once it is, another one like it adds nothing. */
+static inline struct sta_files_seen *sta_files_place(struct sta_files_recent *recent,
+                                                     struct sta_files_seen seen)
+{
     /* Files that follow one another have places that do; one round is enough, it need not be even. */
-    const uint32_t rest = key + bin * 3;
-    const uint32_t hash = file + rest * UINT32_C(0x9e3779b1) + number * UINT32_C(0x85ebca6b);
-    struct sta_files_seen *last = &files->recent[worker]->items[hash % STA_FILES_RECENT];
-    if (low == high && last->file == file && last->key == key && last->kind == number && last->bin == bin)
-        return STA_OK;
-    return sta_files_take_new(files, worker, kind, key, file, low, high, last, err);
+    const uint32_t kind = (uint32_t)(seen.what >> 32), bin = (uint32_t)(seen.where >> 32);
+    const uint32_t rest = (uint32_t)seen.where + bin * 3;
+    const uint32_t hash = (uint32_t)seen.what + rest * UINT32_C(0x9e3779b1) + kind * UINT32_C(0x85ebca6b);
+    return &recent->items[hash % STA_FILES_RECENT];
+}
+
+static inline bool sta_files_is_seen(struct sta_files_recent *recent, struct sta_files_seen seen)
+{
+    const struct sta_files_seen *last = sta_files_place(recent, seen);
+    return last->what == seen.what && last->where == seen.where;
 }
 
 typedef void (*sta_files_add)(void *context, uint32_t layer, uint32_t key, size_t bin);

@@ -124,88 +124,21 @@ static int read_rows(struct sta_intake *intake, unsigned worker, const struct st
     return rc == 0 ? check_threads(intake, rows, err) : rc;
 }
 
-/* ---- contributions */
-
-/* Meets the classes up to that code. */
-static int meet_classes(struct sta_intake *intake, unsigned number, uint32_t last, struct sta_error *err)
-{
-    struct sta_intake_worker *worker = &intake->workers[number];
-    int rc = STA_GROW_ZEROED(intake->budget->account, worker->classes, worker->class_capacity,
-                             (size_t)last + 1, err);
-    for (; rc == 0 && worker->class_count <= last; worker->class_count++) {
-        const struct sta_kind *kind = sta_kinds_of(intake->kinds, (uint32_t)worker->class_count, err);
-        if (kind == NULL)
-            return err->status;
-        rc = sta_additive_meet(&intake->additive, number, kind->number, err);
-        worker->classes[worker->class_count] =
-            (struct sta_intake_class){.kind = kind,
-                                      .signature = kind->number,
-                                      .is_other = kind->layer_count == 0,
-                                      .counts = kind->layer_count == 0 ? 0 : -1,
-                                      .is_span = intake->request->wants & STA_WANT_ORDER &&
-                                                 (kind->layer_count > 0 || kind->union_count > 0)};
-    }
-    return rc;
-}
-
-static inline uint32_t thread_of(const uint32_t *thread_of_code, const struct rows *rows, uint32_t row)
-{
-    return rows->threads != NULL ? thread_of_code[rows->threads[row]] : 0;
-}
-
-/* The contribution of a row in a view whose keys are values. */
-static int find_by_key(struct sta_intake *intake, struct sta_intake_worker *worker,
-                       const struct sta_intake_class *class, uint32_t thread, uint32_t key,
-                       uint32_t *contribution, struct sta_error *err)
-{
-    uint32_t number = sta_stream_at(class->streams, thread);
-    int rc = STA_OK;
-    if (number < worker->stream_capacity && worker->streams[number].known &&
-        worker->streams[number].key == key) {
-        *contribution = worker->streams[number].contribution;
-        return STA_OK;
-    }
-    if (number == STA_NO_CODE ||
-        !sta_map_find(&worker->contribution_of_key, (uint64_t)number << 32 | key, contribution)) {
-        rc = sta_contributions_add(intake->contributions, class->kind, thread, key, contribution, err);
-        if (rc != 0)
-            return rc;
-        number = sta_stream_at(class->streams, thread);
-        sta_map_put(&worker->contribution_of_key, (uint64_t)number << 32 | key, *contribution);
-    }
-    rc = STA_GROW_ZEROED(intake->budget->account, worker->streams, worker->stream_capacity,
-                         (size_t)number + 1, err);
-    if (rc == 0)
-        worker->streams[number] = (struct sta_intake_stream){true, key, *contribution};
-    return rc;
-}
-
-/* The contribution of a row that the streams do not say. */
-SEPARATE static int find_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
-                                      const struct rows *rows, uint32_t row, struct sta_intake_class *class,
-                                      uint32_t *contribution, struct sta_error *err)
-{
-    const uint32_t thread = thread_of(intake->entities->thread_of_code, rows, row);
-    const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
-    if (class->streams == NULL)
-        class->streams = sta_contributions_streams(intake->contributions, class->kind, err);
-    if (class->streams == NULL)
-        return err->status;
-    if (rows->keys != NULL)
-        return find_by_key(intake, worker, class, thread, rows->keys[row], contribution, err);
-    return sta_contributions_add(intake->contributions, class->kind, thread,
-                                 key_of_threads != NULL ? key_of_threads[thread] : 0, contribution, err);
-}
-
 /* ---- rows */
 
-#define MOST_ROWS 512 /* at once: what is noted of them stays in the nearest cache */
+#define MOST_ROWS 512  /* at once: what is noted of them stays in the nearest cache */
+#define SLOTS_OF_ROW 4 /* to be looked at for each row is less than to list those that are used */
 
 /* Rows of which a part lies in the bins and in the range. */
 struct chosen {
     uint32_t count;
     uint32_t rows[MOST_ROWS];
 };
+
+static inline uint32_t thread_of(const uint32_t *thread_of_code, const struct rows *rows, uint32_t row)
+{
+    return rows->threads != NULL ? thread_of_code[rows->threads[row]] : 0;
+}
 
 static inline int64_t size_of(const struct rows *rows, uint32_t row)
 {
@@ -274,16 +207,14 @@ static bool tells_sizes(const struct sta_intake *intake)
 }
 
 /* The sums of a row that lies whole in the place that the worker is at. */
-static inline int put_row(struct sta_additive *additive, struct sta_additive_worker *to,
-                          const struct rows *rows, uint32_t row, const struct sta_intake_class *class,
-                          bool sized, struct sta_error *err)
+static void put_row(struct sta_additive_worker *to, const struct rows *rows, uint32_t row,
+                    const struct sta_intake_class *class, bool sized)
 {
-    const int64_t time = STA_MAX(rows->dur[row], 0) & class->counts;
-    return sta_additive_put(additive, to, class->signature, time, size_of(rows, row) & class->counts, sized,
-                            err);
+    sta_additive_put(to, class->signature, STA_MAX(rows->dur[row], 0), size_of(rows, row), sized);
 }
 
-/* An event of no wanted layer is counted where it starts, beside those before it whatever its key. */
+/* An event of no wanted layer is counted where it starts, beside those before it whatever its key; nobody
+ * asks for its time and size. */
 static int take_other(struct sta_intake *intake, struct sta_additive_worker *to, const struct rows *rows,
                       uint32_t row, const struct sta_intake_class *class, struct sta_error *err)
 {
@@ -294,7 +225,9 @@ static int take_other(struct sta_intake *intake, struct sta_additive_worker *to,
     if (intake->request->count_bins)
         place = sta_additive_place(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
     int rc = sta_additive_go_to(&intake->additive, to, place, err);
-    return rc == 0 ? put_row(&intake->additive, to, rows, row, class, tells_sizes(intake), err) : rc;
+    if (rc == 0)
+        put_row(to, rows, row, class, false);
+    return rc;
 }
 
 SEPARATE static int take_sums(struct sta_intake *intake, unsigned number, const struct rows *rows,
@@ -320,7 +253,7 @@ SEPARATE static int take_sums(struct sta_intake *intake, unsigned number, const 
         } else if ((ts >= bin.from) & (ts < bin.to) & (te_of(rows, row) <= bin.to)) {
             rc = sta_additive_go_to(additive, to, sta_additive_place(additive, key, bin.bin), err);
             if (rc == 0)
-                rc = put_row(additive, to, rows, row, class, sized, err);
+                put_row(to, rows, row, class, sized);
         } else {
             rc = take_row(intake, number, rows, row, class->kind, key, err);
             bin = worker->bin;
@@ -329,35 +262,38 @@ SEPARATE static int take_sums(struct sta_intake *intake, unsigned number, const 
     return rc;
 }
 
-/* Likewise of rows of one key that lie in the worker's bin whole: most are. */
-SEPARATE static int take_sums_of_bin(struct sta_intake *intake, unsigned number, const struct rows *rows,
-                                     const struct chosen *chosen, struct sta_error *err)
+/* Likewise of rows that lie in the place that the worker is at: most do. */
+SEPARATE static void take_sums_of_place(const struct sta_intake_class *classes, const struct rows *rows,
+                                        const struct chosen *chosen, bool sized,
+                                        struct sta_additive_slot *slots)
 {
-    struct sta_additive *const additive = &intake->additive;
-    struct sta_additive_worker *const to = &additive->workers[number];
-    const struct sta_intake_class *const classes = intake->workers[number].classes;
-    const bool sized = tells_sizes(intake);
     const uint32_t *const codes = rows->classes;
-    const int64_t place = sta_additive_place(additive, 0, intake->workers[number].bin.bin);
-    const uint32_t count = chosen->count;
-    int rc = sta_additive_go_to(additive, to, place, err);
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const uint32_t row = chosen->rows[i];
-        rc = put_row(additive, to, rows, row, &classes[codes[row]], sized, err);
+    const int64_t *const dur = rows->dur, *const sizes = rows->sizes;
+    const uint32_t *const end = chosen->rows + chosen->count;
+    for (const uint32_t *at = chosen->rows; at < end; at++) {
+        const int64_t size = sizes != NULL ? sizes[*at] : 0;
+        const uint32_t bin = sized ? sta_size_bin(size) : STA_SIZE_BINS;
+        const uint32_t signature = classes[codes[*at]].signature;
+        sta_additive_count(&slots[(size_t)signature << STA_SIZE_BIN_BITS | bin], STA_MAX(dur[*at], 0), size);
     }
-    return rc;
 }
 
-/* The chosen ones that have a file.  Without a branch: which rows have one is hard to predict. */
-static uint32_t list_with_files(const struct rows *rows, const struct chosen *chosen, uint32_t *with_files)
+/* ---- files */
+
+/* An event that nothing like it came lately.  One of a hash that no line defines, or in no row, adds
+ * nothing. */
+SEPARATE static int take_file(struct sta_intake *intake, unsigned number,
+                              const struct sta_intake_class *class, struct sta_files_seen seen, size_t high,
+                              struct sta_error *err)
 {
-    const uint32_t *const files = rows->files;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < chosen->count; i++) {
-        with_files[count] = chosen->rows[i];
-        count += files[chosen->rows[i]] != STA_NO_CODE;
-    }
-    return count;
+    const uint32_t ref = (uint32_t)seen.what, key = (uint32_t)seen.where;
+    const uint32_t file = ref != STA_NO_CODE ? intake->entities->file_of_ref[ref] : STA_NO_CODE;
+    const size_t low = seen.where >> 32;
+    if (low == high)
+        *sta_files_place(intake->files.recent[number], seen) = seen;
+    if (file == STA_NO_CODE || class->is_other)
+        return STA_OK;
+    return sta_files_take(&intake->files, number, class->kind, key, file, low, high, err);
 }
 
 SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const struct rows *rows,
@@ -365,86 +301,147 @@ SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const
 {
     const struct sta_intake_class *const classes = intake->workers[number].classes;
     const uint32_t *const key_of_threads = sta_exact_keys_of_threads(intake->keys);
-    const uint32_t *const file_of_ref = intake->entities->file_of_ref;
-    const int64_t first = intake->range.from;
+    struct sta_files_recent *const recent = intake->files.recent[number];
     struct sta_recent_bin bin = intake->workers[number].bin;
-    struct sta_exact_part part = {.low = bin.bin, .high = bin.bin};
-    uint32_t with_files[MOST_ROWS] = {0};
-    const uint32_t count = list_with_files(rows, chosen, with_files);
-    const bool in_bin = rows->in_bin;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t row = with_files[i];
-        const uint32_t file = file_of_ref[rows->files[row]];
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < chosen->count; i++) {
+        const uint32_t row = chosen->rows[i];
         const struct sta_intake_class *class = &classes[rows->classes[row]];
-        if (file == STA_NO_CODE || class->is_other || rows->ts[row] < first)
-            continue; /* a hash that no line defines; in no row; counted where it starts */
         const uint32_t key = key_of(rows, key_of_threads, intake->entities->thread_of_code, row);
-        if (!in_bin) {
-            part.from = STA_MAX(rows->ts[row], intake->bins->from);
-            part.to = STA_MIN(te_of(rows, row), intake->bins->to);
-            sta_exact_part_bins_near(intake->bins, &bin, &part);
-        }
-        int rc = sta_files_take(&intake->files, number, class->kind, key, file, part.low, part.high, err);
+        struct sta_exact_part part = {.from = STA_MAX(rows->ts[row], intake->bins->from),
+                                      .to = STA_MIN(te_of(rows, row), intake->bins->to)};
+        if (class->is_other || rows->files[row] == STA_NO_CODE || rows->ts[row] < intake->range.from)
+            continue; /* counted where it starts */
+        sta_exact_part_bins_near(intake->bins, &bin, &part);
+        const struct sta_files_seen seen = sta_files_seen(class->signature, rows->files[row], key, part.low);
+        if (part.low != part.high || !sta_files_is_seen(recent, seen))
+            rc = take_file(intake, number, class, seen, part.high, err);
+    }
+    return rc;
+}
+
+/* Likewise of rows of one key that lie in a bin whole.  Without a branch for those that have no file: which
+ * rows have one is hard to predict. */
+SEPARATE static int take_files_of_place(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                                        const struct chosen *chosen, struct sta_error *err)
+{
+    const struct sta_intake_class *const classes = intake->workers[number].classes;
+    struct sta_files_recent *const recent = intake->files.recent[number];
+    const uint32_t *const files = rows->files, *const codes = rows->classes;
+    const uint32_t *const end = chosen->rows + chosen->count;
+    const size_t bin = intake->workers[number].bin.bin;
+    for (const uint32_t *at = chosen->rows; at < end; at++) {
+        const struct sta_intake_class *class = &classes[codes[*at]];
+        const struct sta_files_seen seen = sta_files_seen(class->signature, files[*at], 0, bin);
+        if (sta_files_is_seen(recent, seen))
+            continue;
+        int rc = take_file(intake, number, class, seen, bin, err);
         if (rc != 0)
             return rc;
     }
     return STA_OK;
 }
 
-SEPARATE static int take_spans(struct sta_intake *intake, struct sta_intake_worker *worker,
-                               const struct rows *rows, const struct chosen *chosen,
-                               struct sta_exact_span *spans, uint32_t *made, struct sta_error *err)
+/* ---- spans */
+
+/* The span of any row, if it has one. */
+SEPARATE static int take_span(struct sta_intake *intake, struct sta_intake_worker *worker,
+                              const struct rows *rows, uint32_t row, struct sta_exact_span *span, bool *made,
+                              struct sta_error *err)
 {
     const int64_t end = STA_MIN(intake->bins->to, intake->range.to);
+    const int64_t ts = rows->ts[row], te = STA_MIN(te_of(rows, row), end);
+    struct sta_intake_class *class = &worker->classes[rows->classes[row]];
+    *made = class->is_span;
+    if (!*made)
+        return STA_OK;
+    *span = (struct sta_exact_span){.ts = ts, .length = (uint32_t)(te - ts)};
+    int rc =
+        sta_intake_contribution(intake, worker, class, thread_of(intake->entities->thread_of_code, rows, row),
+                                rows->keys != NULL ? &rows->keys[row] : NULL, &span->contribution, err);
+    return rc == 0 && te - ts >= STA_LONG_SPAN ? sta_long_spans_add(&intake->long_spans, span, te, err) : rc;
+}
+
+/* The usual one lies in the bins whole, and the streams say its contribution. */
+SEPARATE static int take_spans(struct sta_intake *intake, struct sta_intake_worker *worker,
+                               const struct rows *rows, const struct chosen *chosen,
+                               struct sta_exact_span **spans, struct sta_error *err)
+{
     const uint32_t *const thread_of_code = intake->entities->thread_of_code, *const codes = rows->classes;
-    struct sta_intake_class *const classes = worker->classes;
-    struct sta_exact_span *span = spans + *made;
-    const uint32_t count = chosen->count;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t row = chosen->rows[i];
-        struct sta_intake_class *class = &classes[codes[row]];
-        if (!class->is_span)
-            continue;
-        const int64_t ts = rows->ts[row], te = STA_MIN(te_of(rows, row), end);
-        *span = (struct sta_exact_span){ts, (uint32_t)(te - ts), STA_NO_CODE};
-        if (class->streams != NULL && rows->keys == NULL)
-            span->contribution = sta_stream_at(class->streams, thread_of(thread_of_code, rows, row));
-        int rc = STA_OK;
-        if (span->contribution == STA_NO_CODE)
-            rc = find_contribution(intake, worker, rows, row, class, &span->contribution, err);
-        if (rc == 0 && te - ts >= STA_LONG_SPAN)
-            rc = sta_long_spans_add(&intake->long_spans, span, te, err);
+    const uint32_t *const threads = rows->threads, *const last = chosen->rows + chosen->count;
+    const int64_t *const ts = rows->ts, *const dur = rows->dur;
+    const struct sta_intake_class *const classes = worker->classes;
+    const bool usual = rows->whole && rows->keys == NULL;
+    struct sta_exact_span *span = *spans;
+    bool made;
+    for (const uint32_t *at = chosen->rows; at < last; at++) {
+        const _Atomic uint32_t *const streams = classes[codes[*at]].streams;
+        const int64_t length = STA_MAX(dur[*at], 0);
+        if (streams != NULL && usual && length < STA_LONG_SPAN) {
+            span->ts = ts[*at];
+            span->length = (uint32_t)length;
+            span->contribution = sta_stream_at(streams, threads != NULL ? thread_of_code[threads[*at]] : 0);
+            if (span->contribution != STA_NO_CODE) {
+                span++;
+                continue;
+            }
+        }
+        int rc = take_span(intake, worker, rows, *at, span, &made, err);
         if (rc != 0)
             return rc;
-        span++;
+        span += made;
     }
-    *made = (uint32_t)(span - spans);
+    *spans = span;
     return STA_OK;
+}
+
+/* Whether all rows go to one place, which has to be found once then; else of each row. */
+static bool has_place(const struct sta_intake *intake, const struct sta_additive_worker *to,
+                      const struct rows *rows)
+{
+    return rows->in_bin && sta_exact_keys_source(intake->keys) <= STA_KEY_TIME &&
+           to->slot_capacity <= (size_t)rows->count * SLOTS_OF_ROW;
+}
+
+static int take_chosen(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                       const struct chosen *chosen, struct sta_additive_slot *slots, struct sta_error *err)
+{
+    int rc = STA_OK;
+    if (slots != NULL)
+        take_sums_of_place(intake->workers[number].classes, rows, chosen, tells_sizes(intake), slots);
+    else
+        rc = take_sums(intake, number, rows, chosen, err);
+    if (rc != 0 || rows->files == NULL)
+        return rc;
+    return slots != NULL ? take_files_of_place(intake, number, rows, chosen, err)
+                         : take_files(intake, number, rows, chosen, err);
 }
 
 int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta_scan_rows *from,
                     struct sta_exact_span *spans, uint32_t *span_count, struct sta_error *err)
 {
     struct sta_intake_worker *worker = &intake->workers[number];
+    struct sta_additive_worker *to = &intake->additive.workers[number];
+    struct sta_additive_slot *slots = NULL; /* of the place of all rows */
     struct rows rows;
     struct chosen chosen;
-    uint32_t made = 0;
+    struct sta_exact_span *end = spans;
     int rc = read_rows(intake, number, from, &rows, err);
     const uint32_t last = rc == 0 ? largest_code(&rows, rows.classes) : 0;
     if (rc == 0 && last >= worker->class_count)
-        rc = meet_classes(intake, number, last, err);
-    const bool of_bin =
-        rows.in_bin && (intake->additive.by_time || sta_exact_keys_source(intake->keys) <= STA_KEY_TIME);
+        rc = sta_intake_meet(intake, number, last, err);
+    if (rc == 0 && has_place(intake, to, &rows)) {
+        rc = sta_additive_go_to(&intake->additive, to,
+                                sta_additive_place(&intake->additive, 0, worker->bin.bin), err);
+        slots = sta_additive_slots(to);
+    }
     for (uint32_t first = 0; rc == 0 && first < rows.count; first += MOST_ROWS) {
         choose(intake, &rows, first, &chosen);
-        rc = of_bin ? take_sums_of_bin(intake, number, &rows, &chosen, err)
-                    : take_sums(intake, number, &rows, &chosen, err);
-        if (rc == 0 && rows.files != NULL)
-            rc = take_files(intake, number, &rows, &chosen, err);
+        rc = take_chosen(intake, number, &rows, &chosen, slots, err);
         if (rc == 0 && spans != NULL)
-            rc = take_spans(intake, worker, &rows, &chosen, spans, &made, err);
+            rc = take_spans(intake, worker, &rows, &chosen, &end, err);
     }
     if (spans != NULL)
-        *span_count = made;
+        *span_count = (uint32_t)(end - spans);
     return rc == 0 ? sta_budget_check(intake->budget, err) : rc;
 }

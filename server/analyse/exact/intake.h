@@ -14,7 +14,6 @@
 /* What a worker knows of a class. */
 struct sta_intake_class {
     const struct sta_kind *kind;
-    int64_t counts;                  /* a mask: an event of no wanted layer adds nothing */
     uint32_t signature;              /* number of the kind */
     bool is_other;                   /* of no wanted layer */
     bool is_span;                    /* its events cover something */
@@ -57,5 +56,15 @@ void sta_intake_fini(struct sta_intake *intake);
 STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
                                   const struct sta_scan_rows *rows, struct sta_exact_span *spans,
                                   uint32_t *span_count, struct sta_error *err);
+
+/* ---- for taking in alone */
+
+/** A worker meets the classes up to a code. */
+STA_MUSTCHECK int sta_intake_meet(struct sta_intake *intake, unsigned worker, uint32_t last,
+                                  struct sta_error *err);
+/** The contribution of an event.  @thread: 0 unless they are told apart; @key: where keys are values. */
+STA_MUSTCHECK int sta_intake_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
+                                          struct sta_intake_class *class, uint32_t thread,
+                                          const uint32_t *key, uint32_t *contribution, struct sta_error *err);
 
 #endif

@@ -25,15 +25,14 @@
 
 extern const char *const sta_size_bin_names[STA_SIZE_BINS];
 
+extern const uint8_t sta_size_bin_of_bit[64];
+
 /** Bins closed on the right: (0, 4 KiB], (4 KiB, 16 KiB], ..; of a @size of 0 STA_SIZE_BINS.  Sizes follow
  * one another without a pattern, so there are no branches: the highest bit of size - 1 says which bin it is.
  */
 static inline unsigned sta_size_bin(int64_t size)
 {
-    const uint64_t any = 0 - (uint64_t)(size > 0); /* a mask */
-    const uint64_t above = ((uint64_t)size + any) >> 11 | 1;
-    const unsigned bin = STA_MIN((64 - (unsigned)__builtin_clzll(above)) / 2, STA_SIZE_BINS - 1);
-    return ((bin ^ STA_SIZE_BINS) & (unsigned)any) ^ STA_SIZE_BINS;
+    return sta_size_bin_of_bit[63 ^ __builtin_clzll(((uint64_t)size - 1) | 1)];
 }
 
 #endif
