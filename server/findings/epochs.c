@@ -170,11 +170,11 @@ static size_t join_parts(struct part *parts, size_t count)
     size_t joined = 0;
     for (size_t i = 0, end; i < count; i = end) {
         struct part whole = parts[i];
-        struct sta_running_union compute = {whole.to, whole.to - whole.from};
+        struct sta_running_union compute = {whole.to, whole.from};
         for (end = i + 1; end < count && parts[end].step == parts[i].step; end++)
             sta_running_union_add(&compute, parts[end].from, parts[end].to);
         whole.to = compute.end;
-        whole.compute = compute.total;
+        whole.compute = sta_running_union_total(&compute);
         parts[joined++] = whole;
     }
     return joined;

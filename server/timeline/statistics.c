@@ -294,7 +294,8 @@ static void put_table(const struct statistics *statistics, struct sta_table *tab
         sta_table_set_int(columns[1], i, f->count);
         sta_table_set_number(columns[2], i, wide_seconds(statistics, f->time));
         sta_table_set_number(columns[3], i, wide_seconds(statistics, f->self));
-        sta_table_set_number(columns[4], i, wide_seconds(statistics, f->busy.united.total));
+        sta_table_set_number(columns[4], i,
+                             wide_seconds(statistics, sta_running_union_total(&f->busy.united)));
         set_wide(columns[5], i, f->size);
         sta_table_set_number(columns[6], i, wide_seconds(statistics, f->min));
         sta_table_set_number(columns[7], i, wide_seconds(statistics, f->max));
@@ -317,7 +318,8 @@ static void put_facts(const struct statistics *statistics, struct sta_facts *fac
     sta_facts_int(facts, "count", count);
     sta_facts_number(facts, "time", NULL, wide_seconds(statistics, time));
     sta_facts_number(facts, "self", NULL, wide_seconds(statistics, self));
-    sta_facts_number(facts, "busy", NULL, wide_seconds(statistics, tally->all.united.total));
+    sta_facts_number(facts, "busy", NULL,
+                     wide_seconds(statistics, sta_running_union_total(&tally->all.united)));
     if (size <= INT64_MAX)
         sta_facts_int(facts, "size", (int64_t)size);
     sta_facts_int(facts, "threads", tally->threads);

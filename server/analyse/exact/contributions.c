@@ -291,7 +291,7 @@ static bool list_accumulators(struct sta_contributions *contributions, struct st
     contribution->plain = contributions->scratch_count;
     if (layers > 0)
         list_groups(contributions, kind, true);
-    contribution->measured = contributions->scratch_count;
+    contribution->compared_count = contributions->scratch_count - contribution->plain;
     for (uint32_t i = 0; i < layers; i++)
         list(contributions, sets[i].thread);
     for (uint32_t i = 0; i < layers; i++)
@@ -313,14 +313,13 @@ static void list_unions(struct sta_contributions *contributions, struct sta_cont
     const struct sta_kind *kind = contribution->kind;
     const uint32_t groups = contributions->options.groups->group_count;
     uint32_t *unions = alloc_list(contributions, kind->union_count, sizeof *unions);
-    struct sta_compared *compared =
-        alloc_list(contributions, contribution->measured - contribution->plain, sizeof *compared);
+    struct sta_compared *compared = alloc_list(contributions, contribution->compared_count, sizeof *compared);
     contribution->unions = unions;
     contribution->union_count = kind->union_count;
     contribution->compared = compared;
     for (uint32_t c = 0; c < kind->union_count; c++)
         unions[c] = kind->unions[c] * groups + group;
-    for (uint32_t i = contribution->plain; i < contribution->measured; i++) {
+    for (uint32_t i = contribution->plain; i < contribution->plain + contribution->compared_count; i++) {
         const struct sta_exact_accumulator *of =
             sta_contributions_accumulator(contributions, contribution->accumulators[i]);
         const struct sta_exact_shape_layer *layer = &shape->layers[of->layer];

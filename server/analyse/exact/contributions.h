@@ -59,9 +59,9 @@ struct sta_contribution {
     const struct sta_kind *kind;  /* of the pass; gone after it */
     const uint32_t *accumulators; /* first those that are measured and compared with no union .. */
     uint32_t plain;
-    uint32_t measured;                   /* .. then those of the group that are compared .. */
+    uint32_t compared_count;             /* .. then those of the group that are compared .. */
     uint32_t count;                      /* .. then presences */
-    const struct sta_compared *compared; /* of accumulators[plain .. measured) */
+    const struct sta_compared *compared; /* of accumulators[plain .. plain + compared_count) */
     const uint32_t *unions;              /* that its time adds to */
     uint32_t union_count;
     uint32_t thread, key; /* whose it is, beside the kind */

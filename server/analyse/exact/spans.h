@@ -53,10 +53,11 @@ STA_MUSTCHECK static inline int sta_long_spans_add(struct sta_long_spans *spans,
     return fresh != NULL ? STA_OK : err->status;
 }
 
-/** Whether a span has its length and ends by @at: what nearly all do; of any other it is to be found out. */
-static inline bool sta_exact_span_ends_by(const struct sta_exact_span *span, int64_t at)
+/** Of @first and spans behind it in order of time: one that ends by this time, by its length as it stands,
+ * has that length and ends by @to; nearly all that end by @to do.  Of others it is to be found out. */
+static inline int64_t sta_exact_spans_sure_end(const struct sta_exact_span *first, int64_t to)
 {
-    return span->length != STA_LONG_SPAN && span->ts + span->length <= at;
+    return STA_MIN(to, first->ts + STA_LONG_SPAN - 1);
 }
 
 /** End and contribution of a span. */

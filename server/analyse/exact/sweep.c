@@ -22,6 +22,9 @@
 
 static const char WHAT[] = "measuring a slice of time";
 
+/* What is seldom called stays out of the loop over spans, which has many variables as it is. */
+#define SEPARATE __attribute__((noinline))
+
 struct farthest_end {
     int64_t end;
     uint32_t contribution;
@@ -39,15 +42,21 @@ struct cover {
     uint32_t first; /* overlap of an accumulator that reaches further; END_OF_LIST or 0: there is none */
 };
 
-/* What an accumulator and a cover have in common. */
-struct overlap {
-    int64_t time; /* in the present bin; while it is listed, less the cover's total */
-    uint32_t accumulator, cover;
-    uint32_t next; /* in the list of the cover; 0: it is not listed */
+enum { OF_COMPUTE, OF_CHILDREN, OVERLAPS };
+
+/* The union of a compared accumulator, .. */
+struct compared {
+    struct sta_running_union of;
+    struct overlap {  /* .. and what it and a cover have in common */
+        int64_t time; /* in the present bin; while it is listed, less the cover's total */
+        uint32_t cover;
+        uint32_t next; /* in the list of the cover; 0: it is not listed */
+    } overlaps[OVERLAPS];
 };
 
 #define END_OF_LIST 1
-enum { OF_COMPUTE, OF_CHILDREN, OVERLAPS }; /* of each compared accumulator; the first ones are none's */
+/* An overlap in a list; the first numbers are none's. */
+#define LISTED(compared, which) (((compared) + 1) * OVERLAPS + (which))
 
 struct met {
     const struct sta_contribution *contribution; /* NULL: it was not met yet */
@@ -55,11 +64,12 @@ struct met {
 };
 
 struct worker {
-    struct sta_running_union *running; /* by accumulator; totals are those of the present bin */
+    /* Totals are those of the present bin. */
+    struct sta_running_union *running; /* by accumulator, of those that are not compared */
+    struct compared *compared;         /* of the others, by their number among these */
     struct cover *covers;              /* by index of a contribution's unions */
-    struct overlap *overlaps;          /* see overlap_of */
     uint32_t *accumulator_seen;        /* by accumulator: the round in which it was listed */
-    size_t running_capacity, overlap_capacity, accumulator_capacity;
+    size_t running_capacity, compared_capacity, accumulator_capacity;
     struct met *met; /* by contribution */
     size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
@@ -109,7 +119,7 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
         void *const all[] = {
-            worker->running,    worker->overlaps,      worker->measures,     worker->accumulator_seen,
+            worker->running,    worker->compared,      worker->measures,     worker->accumulator_seen,
             worker->met,        worker->contributions, worker->accumulators, worker->beyond.items,
             worker->open.items, worker->covers};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
@@ -149,8 +159,7 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     const struct sta_contribution_counts counts = sta_contributions_count(sweep->contributions);
     int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
     if (rc == 0)
-        rc = STA_GROW_ZEROED(account, worker->overlaps, worker->overlap_capacity,
-                             ((size_t)counts.compared + 1) * OVERLAPS, err);
+        rc = STA_GROW_ZEROED(account, worker->compared, worker->compared_capacity, counts.compared, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
@@ -172,10 +181,11 @@ static int prepare(void *self, unsigned number, const struct sta_slice *slice, s
     struct worker *worker = &sweep->workers[number];
     size_t count;
     const struct sta_exact_span *spans = sta_slice_records(slice, &count);
+    const int64_t sure = count > 0 ? sta_exact_spans_sure_end(spans, slice->to) : 0;
     int rc = grow_worker(sweep, worker, err);
     worker->beyond.count = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        if (sta_exact_span_ends_by(&spans[i], slice->to))
+        if (spans[i].ts + spans[i].length <= sure)
             continue;
         const struct sta_long_span whole = sta_exact_span_whole(&sweep->intake->long_spans, &spans[i]);
         if (whole.te > slice->to)
@@ -223,15 +233,17 @@ static int carry(void *self, unsigned number, const struct sta_slice *slice, str
 
 /* ---- a bin is done with */
 
-static inline struct overlap *overlap_of(const struct worker *worker, uint32_t compared, uint32_t which)
+static int64_t take_total(struct sta_running_union *running)
 {
-    return &worker->overlaps[((size_t)compared + 1) * OVERLAPS + which];
+    const int64_t total = sta_running_union_total(running);
+    running->idle = running->end;
+    return total;
 }
 
-static int64_t take_overlap(struct worker *worker, uint32_t compared, uint32_t which)
+static int64_t take_overlap(struct worker *worker, struct overlap *overlap)
 {
-    struct overlap *overlap = overlap_of(worker, compared, which);
-    const int64_t total = overlap->next != 0 ? worker->covers[overlap->cover].of.total : 0;
+    const int64_t total =
+        overlap->next != 0 ? sta_running_union_total(&worker->covers[overlap->cover].of) : 0;
     const int64_t time = overlap->time + total;
     overlap->time = -total;
     return time;
@@ -242,13 +254,12 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
                                              uint32_t number)
 {
     const uint32_t compared = sta_contributions_accumulator(sweep->contributions, number)->compared;
-    struct sta_exact_measure measure = {.total = worker->running[number].total};
-    worker->running[number].total = 0;
-    if (compared != STA_NOT_COMPARED) {
-        measure.covered = take_overlap(worker, compared, OF_COMPUTE);
-        measure.inner = take_overlap(worker, compared, OF_CHILDREN);
-    }
-    return measure;
+    if (compared == STA_NOT_COMPARED)
+        return (struct sta_exact_measure){.total = take_total(&worker->running[number])};
+    struct compared *with = &worker->compared[compared];
+    return (struct sta_exact_measure){.total = take_total(&with->of),
+                                      .covered = take_overlap(worker, &with->overlaps[OF_COMPUTE]),
+                                      .inner = take_overlap(worker, &with->overlaps[OF_CHILDREN])};
 }
 
 /* Lists the accumulators of the round's contributions, each once, with their measures. */
@@ -309,51 +320,51 @@ int sta_exact_sweep_finish(struct sta_exact_sweep *sweep, struct sta_error *err)
 
 /* ---- a part of a slice that lies in one bin */
 
-static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker *worker, uint32_t number,
-                             struct met *met, struct sta_error *err)
+SEPARATE static int meet_contribution(const struct sta_exact_sweep *sweep, struct worker *worker,
+                                      uint32_t number, struct sta_error *err)
 {
     int rc = STA_ACCOUNT_GROW(sweep->account, worker->contributions, worker->contributions_capacity,
                               worker->contribution_count + 1, WHAT, err);
     if (rc != 0)
         return rc;
     worker->contributions[worker->contribution_count++] = number;
-    met->contribution = sta_contributions_at(sweep->contributions, number);
-    met->round = worker->round;
+    worker->met[number] = (struct met){sta_contributions_at(sweep->contributions, number), worker->round};
     return STA_OK;
 }
 
-/* [ts, te) is about to be added to an accumulator that is compared with the cover at @index, and not listed
- * there. */
-__attribute__((noinline)) static void compare(struct worker *worker, struct overlap *overlap,
-                                              uint32_t accumulator, uint32_t index, int64_t ts, int64_t te)
+/* [ts, te) is about to be added to a compared accumulator, one of whose overlaps is not listed. */
+SEPARATE static void compare(struct worker *worker, uint32_t compared, uint32_t which, uint32_t index,
+                             int64_t ts, int64_t te)
 {
+    struct compared *with = &worker->compared[compared];
+    struct overlap *overlap = &with->overlaps[which];
     struct cover *cover = &worker->covers[index];
-    const int64_t from = STA_MAX(ts, worker->running[accumulator].end);
+    const int64_t from = STA_MAX(ts, with->of.end);
     overlap->time += STA_MAX(STA_MIN(te, cover->of.end) - from, 0);
     if (te <= cover->of.end)
         return;
-    overlap->time -= cover->of.total;
-    overlap->accumulator = accumulator;
+    overlap->time -= sta_running_union_total(&cover->of);
     overlap->cover = index;
     overlap->next = STA_MAX(cover->first, END_OF_LIST);
     cover->least = cover->first > END_OF_LIST ? STA_MIN(cover->least, te) : te;
-    cover->first = (uint32_t)(overlap - worker->overlaps);
+    cover->first = LISTED(compared, which);
 }
 
 /* A cover that is about to gain [from, to) reaches the end of a listed accumulator. */
-__attribute__((noinline)) static void settle_overlaps(struct worker *worker, struct cover *cover,
-                                                      int64_t from, int64_t to)
+SEPARATE static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t from, int64_t to)
 {
+    const int64_t total = sta_running_union_total(&cover->of);
     uint32_t *link = &cover->first;
     cover->least = INT64_MAX;
     while (*link > END_OF_LIST) {
-        struct overlap *overlap = &worker->overlaps[*link];
-        const int64_t end = worker->running[overlap->accumulator].end;
+        struct compared *with = &worker->compared[*link / OVERLAPS - 1];
+        struct overlap *overlap = &with->overlaps[*link % OVERLAPS];
+        const int64_t end = with->of.end;
         if (end > to) {
             cover->least = STA_MIN(cover->least, end);
             link = &overlap->next;
         } else {
-            overlap->time += cover->of.total + STA_MAX(end - from, 0);
+            overlap->time += total + STA_MAX(end - from, 0);
             *link = overlap->next;
             overlap->next = 0;
         }
@@ -364,9 +375,9 @@ __attribute__((noinline)) static void settle_overlaps(struct worker *worker, str
 static inline void add_to_cover(struct worker *worker, uint32_t index, int64_t ts, int64_t te)
 {
     struct cover *cover = &worker->covers[index];
-    const int64_t from = STA_MAX(ts, cover->of.end), to = STA_MAX(te, cover->of.end);
+    const int64_t to = STA_MAX(te, cover->of.end);
     if (cover->first > END_OF_LIST && to >= cover->least)
-        settle_overlaps(worker, cover, from, to);
+        settle_overlaps(worker, cover, STA_MAX(ts, cover->of.end), to);
     sta_running_union_add(&cover->of, ts, te);
 }
 
@@ -374,26 +385,26 @@ static inline void add_to_cover(struct worker *worker, uint32_t index, int64_t t
 static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t ts,
                             int64_t te, uint32_t contribution, struct sta_error *err)
 {
-    struct met *met = &worker->met[contribution];
-    int rc = met->round != worker->round ? meet_contribution(sweep, worker, contribution, met, err) : STA_OK;
-    if (ts >= te || rc != 0)
-        return rc;
-    const struct sta_contribution *of = met->contribution;
-    const uint32_t *accumulator = of->accumulators;
-    const uint32_t *const compared = accumulator + of->plain, *const last = accumulator + of->measured;
-    struct sta_running_union *const running = worker->running;
-    for (; accumulator < compared; accumulator++)
-        sta_running_union_add(&running[*accumulator], ts, te);
-    for (const struct sta_compared *with = of->compared; accumulator < last; accumulator++, with++) {
-        struct overlap *overlaps = overlap_of(worker, with->number, 0);
-        if (with->compute != STA_NO_COVER && overlaps[OF_COMPUTE].next == 0)
-            compare(worker, &overlaps[OF_COMPUTE], *accumulator, with->compute, ts, te);
-        if (with->children != STA_NO_COVER && overlaps[OF_CHILDREN].next == 0)
-            compare(worker, &overlaps[OF_CHILDREN], *accumulator, with->children, ts, te);
-        sta_running_union_add(&running[*accumulator], ts, te);
+    const struct met *met = &worker->met[contribution];
+    if (met->round != worker->round) {
+        int rc = meet_contribution(sweep, worker, contribution, err);
+        if (rc != 0)
+            return rc;
     }
-    const uint32_t *const unions = of->unions, *const end = unions + of->union_count;
-    for (const uint32_t *index = unions; index < end; index++)
+    const struct sta_contribution *of = met->contribution;
+    struct sta_running_union *const running = worker->running;
+    for (const uint32_t *plain = of->accumulators, *end = plain + of->plain; plain < end; plain++)
+        sta_running_union_add(&running[*plain], ts, te);
+    for (const struct sta_compared *with = of->compared, *end = with + of->compared_count; with < end;
+         with++) {
+        struct compared *compared = &worker->compared[with->number];
+        if (with->compute != STA_NO_COVER && compared->overlaps[OF_COMPUTE].next == 0)
+            compare(worker, with->number, OF_COMPUTE, with->compute, ts, te);
+        if (with->children != STA_NO_COVER && compared->overlaps[OF_CHILDREN].next == 0)
+            compare(worker, with->number, OF_CHILDREN, with->children, ts, te);
+        sta_running_union_add(&compared->of, ts, te);
+    }
+    for (const uint32_t *index = of->unions, *end = index + of->union_count; index < end; index++)
         add_to_cover(worker, *index, ts, te);
     return STA_OK;
 }
@@ -417,8 +428,9 @@ static int take_open(const struct sta_exact_sweep *sweep, struct worker *worker,
 }
 
 /* A span that begins before @to, and may reach beyond it or begin before @from. */
-static int take_cut_span(const struct sta_exact_sweep *sweep, struct worker *worker,
-                         const struct sta_exact_span *span, int64_t from, int64_t to, struct sta_error *err)
+SEPARATE static int take_cut_span(const struct sta_exact_sweep *sweep, struct worker *worker,
+                                  const struct sta_exact_span *span, int64_t from, int64_t to,
+                                  struct sta_error *err)
 {
     const struct sta_long_span whole = sta_exact_span_whole(&sweep->intake->long_spans, span);
     int rc = STA_OK;
@@ -438,9 +450,12 @@ static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker
     size_t count;
     const struct sta_exact_span *first = sta_slice_records(slice, &count);
     const struct sta_exact_span *span = first + *next, *const last = first + count;
+    const int64_t sure = span < last ? sta_exact_spans_sure_end(span, to) : 0;
     int rc = STA_OK;
+    for (; rc == 0 && span < last && span->ts < from; span++)
+        rc = take_cut_span(sweep, worker, span, from, to, err);
     for (; rc == 0 && span < last && span->ts < to; span++)
-        if (span->ts >= from && sta_exact_span_ends_by(span, to))
+        if (__builtin_expect(span->ts + span->length <= sure, 1))
             rc = take_part(sweep, worker, span->ts, span->ts + span->length, span->contribution, err);
         else
             rc = take_cut_span(sweep, worker, span, from, to, err);

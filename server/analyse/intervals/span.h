@@ -20,14 +20,21 @@ struct sta_span {
 /* A union of intervals that come in the order of their starts: it needs its end alone.  Zeroed: of none, from
  * 0 on. */
 struct sta_running_union {
-    int64_t end, total; /* total: how long it is */
+    int64_t end;
+    int64_t idle; /* the time up to the end that it does not cover */
 };
 
 static inline void sta_running_union_add(struct sta_running_union *united, int64_t from, int64_t to)
 {
-    const int64_t end = STA_MAX(to, united->end);
-    united->total += end - STA_MAX(from, united->end);
-    united->end = end;
+    const int64_t gap = from - united->end;
+    united->idle += STA_MAX(gap, 0);
+    united->end = STA_MAX(to, united->end);
+}
+
+/** How long it is. */
+static inline int64_t sta_running_union_total(const struct sta_running_union *united)
+{
+    return united->end - united->idle;
 }
 
 #endif
