@@ -21,6 +21,19 @@ static void fini_index(struct sta_unit_index *index)
     sta_map_fini(&index->map);
 }
 
+static void count_processes(struct sta_contributions *contributions)
+{
+    const struct sta_contributions_options *options = &contributions->options;
+    const struct sta_rank_groups *groups = options->groups;
+    contributions->group_sizes =
+        sta_account_calloc(options->account, (size_t)groups->group_count + 1, 1,
+                           "what the rows of this view measure by process", &contributions->failure);
+    for (uint32_t p = 0; contributions->group_sizes != NULL && p < options->entities->process_count; p++) {
+        uint8_t *size = &contributions->group_sizes[groups->group_of_process[p]];
+        *size = (uint8_t)STA_MIN(*size + 1, 2);
+    }
+}
+
 struct sta_contributions *sta_contributions_create(const struct sta_contributions_options *options)
 {
     struct sta_contributions *contributions = sta_alloc(sizeof *contributions);
@@ -37,6 +50,8 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     init_index(contributions, &contributions->set_of_process, options->entities->process_count);
     contributions->lists.account = options->account;
     contributions->failure = (struct sta_error)STA_ERROR_INIT;
+    if (options->wants & STA_WANT_UNITS)
+        count_processes(contributions);
     /* of each layer five, of each metric one */
     contributions->scratch =
         sta_alloc_array((size_t)options->shape->layer_count * 5 + options->shape->metric_count + 1,
@@ -68,6 +83,7 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     sta_segmented_fini(&contributions->places);
     sta_segmented_fini(&contributions->unit_sets);
     sta_arena_fini(&contributions->lists);
+    sta_account_free(contributions->options.account, contributions->group_sizes);
     free(contributions->scratch);
     free(contributions->layer_places);
     free(contributions->layer_sets);
@@ -105,7 +121,8 @@ static bool new_accumulator(struct sta_contributions *contributions, enum sta_ac
         sta_segmented_add(&contributions->accumulators, &contributions->failure);
     if (accumulator == NULL)
         return false;
-    const bool compared = kind == STA_ACCUMULATOR_GROUP && is_compared(contributions, layer);
+    const bool of_group = kind == STA_ACCUMULATOR_GROUP || kind == STA_ACCUMULATOR_ALONE;
+    const bool compared = of_group && is_compared(contributions, layer);
     *accumulator =
         (struct sta_exact_accumulator){.place = place,
                                        .layer = layer,
@@ -180,15 +197,21 @@ static bool accumulator_of(struct sta_contributions *contributions, struct sta_m
     return !added || new_accumulator(contributions, kind, layer, place);
 }
 
+static bool is_alone(const struct sta_contributions *contributions, uint32_t group)
+{
+    return contributions->group_sizes[group] < 2;
+}
+
 /* What all threads of a process share. */
 static bool make_process(struct sta_contributions *contributions, uint32_t place, uint32_t host,
                          uint32_t group, struct sta_unit_set *set)
 {
     const uint32_t layer = sta_contributions_place(contributions, place)->layer;
+    const bool alone = is_alone(contributions, group);
     set->process = contributions->accumulators.count;
-    return new_accumulator(contributions, STA_ACCUMULATOR_PROCESS, layer, place) &&
-           accumulator_of(contributions, &contributions->group_accumulators, STA_ACCUMULATOR_GROUP, place,
-                          group, &set->group) &&
+    return (alone || new_accumulator(contributions, STA_ACCUMULATOR_PROCESS, layer, place)) &&
+           accumulator_of(contributions, &contributions->group_accumulators,
+                          alone ? STA_ACCUMULATOR_ALONE : STA_ACCUMULATOR_GROUP, place, group, &set->group) &&
            accumulator_of(contributions, &contributions->host_accumulators, STA_ACCUMULATOR_HOST, place, host,
                           &set->host);
 }
@@ -284,7 +307,7 @@ static bool list_accumulators(struct sta_contributions *contributions, struct st
     if (!list_rows(contributions, kind, contribution->key) ||
         (layers > 0 && !find_sets(contributions, kind, contribution->thread, group)))
         return false;
-    for (uint32_t i = 0; i < layers; i++)
+    for (uint32_t i = 0; i < layers && !is_alone(contributions, group); i++)
         list(contributions, sets[i].process);
     if (layers > 0)
         list_groups(contributions, kind, false);

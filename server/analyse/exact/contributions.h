@@ -26,6 +26,7 @@ enum sta_accumulator_type {
     STA_ACCUMULATOR_METRIC,  /* that of a metric's events */
     STA_ACCUMULATOR_PROCESS, /* that of one process's */
     STA_ACCUMULATOR_GROUP,   /* that of one rank group's */
+    STA_ACCUMULATOR_ALONE,   /* of a group of one process: both are the same */
     STA_ACCUMULATOR_THREAD,  /* the presence of a thread */
     STA_ACCUMULATOR_HOST     /* .. of a host */
 };
@@ -78,7 +79,8 @@ struct sta_contributions_options {
     struct sta_account *account; /* records are charged to it; maps and lists are overdrawn from it */
 };
 
-/* The accumulators of a thread's units in a place. */
+/* The accumulators of a thread's units in a place; of a group of one process that of the process is that of
+ * the group. */
 struct sta_unit_set {
     uint32_t process, group, thread, host;
 };
@@ -98,8 +100,9 @@ struct sta_contributions {
     _Atomic uint32_t **streams; /* by kind, then thread; see sta_contributions_streams */
     size_t stream_capacity;     /* kinds */
     uint32_t stream_count;
-    struct sta_map by_key;                                /* keyed: (stream, key) -> contribution */
-    struct sta_map places_by_key;                         /* (layer, key) -> place */
+    struct sta_map by_key;        /* keyed: (stream, key) -> contribution */
+    struct sta_map places_by_key; /* (layer, key) -> place */
+    uint8_t *group_sizes;         /* how many processes a group has; 2: or more.  NULL: there are no units */
     struct sta_unit_index set_of_thread;                  /* -> unit set */
     struct sta_unit_index set_of_process;                 /* -> that of its first thread */
     struct sta_map group_accumulators, host_accumulators; /* (place, unit) -> accumulator */

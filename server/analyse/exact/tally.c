@@ -122,6 +122,10 @@ static void finalize(struct sta_tallies *tallies, size_t bin, uint32_t number,
     case STA_ACCUMULATOR_GROUP:
         finish_group(values, at, measure);
         return;
+    case STA_ACCUMULATOR_ALONE:
+        finish_process(values, at, measure->total);
+        finish_group(values, at, measure);
+        return;
     case STA_ACCUMULATOR_THREAD:
         values[STA_FIELD_THREADS][at]++;
         return;
