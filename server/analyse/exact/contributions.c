@@ -208,10 +208,11 @@ static bool make_process(struct sta_contributions *contributions, uint32_t place
 {
     const uint32_t layer = sta_contributions_place(contributions, place)->layer;
     const bool alone = is_alone(contributions, group);
-    set->process = contributions->accumulators.count;
-    return (alone || new_accumulator(contributions, STA_ACCUMULATOR_PROCESS, layer, place)) &&
-           accumulator_of(contributions, &contributions->group_accumulators,
-                          alone ? STA_ACCUMULATOR_ALONE : STA_ACCUMULATOR_GROUP, place, group, &set->group) &&
+    set->process = set->group = contributions->accumulators.count;
+    return new_accumulator(contributions, alone ? STA_ACCUMULATOR_ALONE : STA_ACCUMULATOR_PROCESS, layer,
+                           place) &&
+           (alone || accumulator_of(contributions, &contributions->group_accumulators, STA_ACCUMULATOR_GROUP,
+                                    place, group, &set->group)) &&
            accumulator_of(contributions, &contributions->host_accumulators, STA_ACCUMULATOR_HOST, place, host,
                           &set->host);
 }

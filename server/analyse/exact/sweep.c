@@ -332,11 +332,11 @@ SEPARATE static int meet_contribution(const struct sta_exact_sweep *sweep, struc
     return STA_OK;
 }
 
-/* [ts, te) is about to be added to a compared accumulator, one of whose overlaps is not listed. */
-SEPARATE static void compare(struct worker *worker, uint32_t compared, uint32_t which, uint32_t index,
+/* [ts, te) is about to be added to a compared accumulator, whose overlap with the cover at @index is not
+ * listed. */
+SEPARATE static void compare(struct worker *worker, struct compared *with, uint32_t which, uint32_t index,
                              int64_t ts, int64_t te)
 {
-    struct compared *with = &worker->compared[compared];
     struct overlap *overlap = &with->overlaps[which];
     struct cover *cover = &worker->covers[index];
     const int64_t from = STA_MAX(ts, with->of.end);
@@ -347,7 +347,7 @@ SEPARATE static void compare(struct worker *worker, uint32_t compared, uint32_t 
     overlap->cover = index;
     overlap->next = STA_MAX(cover->first, END_OF_LIST);
     cover->least = cover->first > END_OF_LIST ? STA_MIN(cover->least, te) : te;
-    cover->first = LISTED(compared, which);
+    cover->first = LISTED((uint32_t)(with - worker->compared), which);
 }
 
 /* A cover that is about to gain [from, to) reaches the end of a listed accumulator. */
@@ -399,9 +399,9 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
          with++) {
         struct compared *compared = &worker->compared[with->number];
         if (with->compute != STA_NO_COVER && compared->overlaps[OF_COMPUTE].next == 0)
-            compare(worker, with->number, OF_COMPUTE, with->compute, ts, te);
+            compare(worker, compared, OF_COMPUTE, with->compute, ts, te);
         if (with->children != STA_NO_COVER && compared->overlaps[OF_CHILDREN].next == 0)
-            compare(worker, with->number, OF_CHILDREN, with->children, ts, te);
+            compare(worker, compared, OF_CHILDREN, with->children, ts, te);
         sta_running_union_add(&compared->of, ts, te);
     }
     for (const uint32_t *index = of->unions, *end = index + of->union_count; index < end; index++)

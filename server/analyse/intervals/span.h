@@ -26,9 +26,9 @@ struct sta_running_union {
 
 static inline void sta_running_union_add(struct sta_running_union *united, int64_t from, int64_t to)
 {
-    const int64_t gap = from - united->end;
-    united->idle += STA_MAX(gap, 0);
-    united->end = STA_MAX(to, united->end);
+    const int64_t end = united->end;
+    united->idle += STA_MAX(from, end) - end;
+    united->end = STA_MAX(to, end);
 }
 
 /** How long it is. */
