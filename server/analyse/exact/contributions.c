@@ -38,7 +38,7 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
 {
     struct sta_contributions *contributions = sta_alloc(sizeof *contributions);
     contributions->options = *options;
-    contributions->contributions.size = sizeof(struct sta_contribution);
+    contributions->contributions.size = sizeof(struct sta_contribution *);
     contributions->accumulators.size = sizeof(struct sta_exact_accumulator);
     contributions->places.size = sizeof(struct sta_place);
     contributions->unit_sets.size = sizeof(struct sta_unit_set);
@@ -48,7 +48,7 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     contributions->group_accumulators.account = contributions->host_accumulators.account = options->account;
     init_index(contributions, &contributions->set_of_thread, options->entities->thread_count);
     init_index(contributions, &contributions->set_of_process, options->entities->process_count);
-    contributions->lists.account = options->account;
+    contributions->memory.account = options->account;
     contributions->failure = (struct sta_error)STA_ERROR_INIT;
     if (options->wants & STA_WANT_UNITS)
         count_processes(contributions);
@@ -82,7 +82,7 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     sta_segmented_fini(&contributions->accumulators);
     sta_segmented_fini(&contributions->places);
     sta_segmented_fini(&contributions->unit_sets);
-    sta_arena_fini(&contributions->lists);
+    sta_arena_fini(&contributions->memory);
     sta_account_free(contributions->options.account, contributions->group_sizes);
     free(contributions->scratch);
     free(contributions->layer_places);
@@ -296,8 +296,9 @@ static bool list_rows(struct sta_contributions *contributions, const struct sta_
 
 /* ---- contributions */
 
-/* Lists the accumulators of a contribution, and how many of them are of which sort.  @group: unless there are
- * no units. */
+/* Lists the accumulators of a contribution in the scratch memory, and says how many of them are of which
+ * sort.
+ * @group: unless there are no units. */
 static bool list_accumulators(struct sta_contributions *contributions, struct sta_contribution *contribution,
                               uint32_t group)
 {
@@ -312,45 +313,41 @@ static bool list_accumulators(struct sta_contributions *contributions, struct st
         list(contributions, sets[i].process);
     if (layers > 0)
         list_groups(contributions, kind, false);
-    contribution->plain = contributions->scratch_count;
+    contribution->plain = (uint16_t)contributions->scratch_count;
     if (layers > 0)
         list_groups(contributions, kind, true);
-    contribution->compared_count = contributions->scratch_count - contribution->plain;
+    contribution->compared = (uint16_t)(contributions->scratch_count - contribution->plain);
     for (uint32_t i = 0; i < layers; i++)
         list(contributions, sets[i].thread);
     for (uint32_t i = 0; i < layers; i++)
         list(contributions, sets[i].host);
-    contribution->count = contributions->scratch_count;
+    contribution->count = (uint16_t)contributions->scratch_count;
+    contribution->unions = (uint16_t)(group != NO_GROUP ? kind->union_count : 0);
     return true;
 }
 
-static void *alloc_list(struct sta_contributions *contributions, size_t count, size_t size)
-{
-    return sta_arena_alloc(&contributions->lists, (count + 1) * size, _Alignof(uint32_t));
-}
-
-/* Which unions the contribution adds to, and is compared with. */
-static void list_unions(struct sta_contributions *contributions, struct sta_contribution *contribution,
-                        uint32_t group)
+/* The accumulators that were listed, and with which unions they are compared. */
+static void put_lists(const struct sta_contributions *contributions, struct sta_contribution *made,
+                      uint32_t group)
 {
     const struct sta_exact_shape *shape = contributions->options.shape;
-    const struct sta_kind *kind = contribution->kind;
     const uint32_t groups = contributions->options.groups->group_count;
-    uint32_t *unions = alloc_list(contributions, kind->union_count, sizeof *unions);
-    struct sta_compared *compared = alloc_list(contributions, contribution->compared_count, sizeof *compared);
-    contribution->unions = unions;
-    contribution->union_count = kind->union_count;
-    contribution->compared = compared;
-    for (uint32_t c = 0; c < kind->union_count; c++)
-        unions[c] = kind->unions[c] * groups + group;
-    for (uint32_t i = contribution->plain; i < contribution->plain + contribution->compared_count; i++) {
-        const struct sta_exact_accumulator *of =
-            sta_contributions_accumulator(contributions, contribution->accumulators[i]);
+    const uint32_t *accumulators = contributions->scratch;
+    struct sta_compared *compared = (struct sta_compared *)(made->lists + made->plain);
+    uint32_t *unions = (uint32_t *)(compared + made->compared);
+    const uint32_t presences = made->count - made->plain - made->compared;
+    memcpy(made->lists, accumulators, made->plain * sizeof *accumulators);
+    accumulators += made->plain;
+    for (uint32_t i = 0; i < made->compared; i++, accumulators++) {
+        const struct sta_exact_accumulator *of = sta_contributions_accumulator(contributions, *accumulators);
         const struct sta_exact_shape_layer *layer = &shape->layers[of->layer];
-        *compared++ = (struct sta_compared){
+        compared[i] = (struct sta_compared){
             layer->exposed ? shape->layer_count * groups + group : STA_NO_COVER,
-            layer->has_children ? of->layer * groups + group : STA_NO_COVER, of->compared};
+            layer->has_children ? of->layer * groups + group : STA_NO_COVER, of->compared, *accumulators};
     }
+    for (uint32_t u = 0; u < made->unions; u++)
+        unions[u] = made->kind->unions[u] * groups + group;
+    memcpy(unions + made->unions, accumulators, presences * sizeof *accumulators);
 }
 
 static void make_contribution(struct sta_contributions *contributions, const struct sta_kind *kind,
@@ -363,14 +360,17 @@ static void make_contribution(struct sta_contributions *contributions, const str
         group = options->groups->group_of_process[options->entities->threads[thread].process];
     if (!list_accumulators(contributions, &contribution, group))
         return;
-    uint32_t *accumulators = alloc_list(contributions, contribution.count, sizeof *accumulators);
-    memcpy(accumulators, contributions->scratch, contribution.count * sizeof *accumulators);
-    contribution.accumulators = accumulators;
-    if (group != NO_GROUP)
-        list_unions(contributions, &contribution, group);
-    struct sta_contribution *made = sta_segmented_add(&contributions->contributions, &contributions->failure);
-    if (made != NULL)
-        *made = contribution;
+    struct sta_contribution **place =
+        sta_segmented_add(&contributions->contributions, &contributions->failure);
+    if (place == NULL)
+        return;
+    const size_t lists =
+        (size_t)contribution.count + contribution.unions + contribution.compared * (STA_COMPARED_WORDS - 1);
+    struct sta_contribution *made =
+        sta_arena_alloc(&contributions->memory, sizeof *made + lists * sizeof *made->lists, _Alignof(void *));
+    *made = contribution;
+    put_lists(contributions, made, group);
+    *place = made;
 }
 
 static int end_adding(struct sta_contributions *contributions, struct sta_error *err)

@@ -49,24 +49,39 @@ struct sta_place {
 
 #define STA_NO_COVER UINT32_MAX
 
-/* The unions of a group that the time of an accumulator is compared with: union * groups + group, or
- * STA_NO_COVER. */
+/* An accumulator that is compared, and the unions of the group that its time is compared with: union * groups
+ * + group, or STA_NO_COVER. */
 struct sta_compared {
     uint32_t compute, children;
     uint32_t number; /* of the accumulator among those that are compared */
+    uint32_t accumulator;
 };
 
 struct sta_contribution {
-    const struct sta_kind *kind;  /* of the pass; gone after it */
-    const uint32_t *accumulators; /* first those that are measured and compared with no union .. */
-    uint32_t plain;
-    uint32_t compared_count;             /* .. then those of the group that are compared .. */
-    uint32_t count;                      /* .. then presences */
-    const struct sta_compared *compared; /* of accumulators[plain .. plain + compared_count) */
-    const uint32_t *unions;              /* that its time adds to */
-    uint32_t union_count;
-    uint32_t thread, key; /* whose it is, beside the kind */
+    const struct sta_kind *kind; /* of the pass; gone after it */
+    uint32_t thread, key;        /* whose it is, beside the kind */
+    uint16_t count;              /* of accumulators, of which .. */
+    uint16_t plain;              /* .. so many are measured and compared with no union .. */
+    uint16_t compared;           /* .. and so many of the group are compared; the others are presences */
+    uint16_t unions;             /* that its time adds to */
+    /* In the order in which they are read: plain accumulators, struct sta_compared, unions, presences. */
+    uint32_t lists[];
 };
+
+#define STA_COMPARED_WORDS (sizeof(struct sta_compared) / sizeof(uint32_t))
+
+/** Number @i of its accumulators. */
+static inline uint32_t sta_contribution_accumulator(const struct sta_contribution *contribution, uint32_t i)
+{
+    const uint32_t *behind = contribution->lists + contribution->plain;
+    if (i < contribution->plain)
+        return contribution->lists[i];
+    i -= contribution->plain;
+    if (i < contribution->compared)
+        return ((const struct sta_compared *)behind)[i].accumulator;
+    return behind[contribution->compared * STA_COMPARED_WORDS + contribution->unions + i -
+                  contribution->compared];
+}
 
 struct sta_contributions_options {
     const struct sta_exact_shape *shape;
@@ -76,7 +91,7 @@ struct sta_contributions_options {
     bool by_thread;              /* threads are told apart; else all events are of thread 0 */
     bool keyed;                  /* the events of a thread have several keys */
     bool few_places;             /* one for each layer */
-    struct sta_account *account; /* records are charged to it; maps and lists are overdrawn from it */
+    struct sta_account *account; /* records are charged to it; maps and contributions are overdrawn from it */
 };
 
 /* The accumulators of a thread's units in a place; of a group of one process that of the process is that of
@@ -107,7 +122,7 @@ struct sta_contributions {
     struct sta_unit_index set_of_process;                 /* -> that of its first thread */
     struct sta_map group_accumulators, host_accumulators; /* (place, unit) -> accumulator */
     struct sta_segmented contributions, accumulators, places, unit_sets;
-    struct sta_arena lists;
+    struct sta_arena memory; /* of contributions */
     uint32_t metric_places, compared;
     uint32_t *scratch; /* accumulators of a contribution being made */
     uint32_t scratch_count;
@@ -155,7 +170,8 @@ struct sta_contribution_counts sta_contributions_count(struct sta_contributions 
 static inline const struct sta_contribution *
 sta_contributions_at(const struct sta_contributions *contributions, uint32_t contribution)
 {
-    return sta_segmented_at(&contributions->contributions, contribution);
+    return *(const struct sta_contribution *const *)sta_segmented_at(&contributions->contributions,
+                                                                     contribution);
 }
 
 static inline const struct sta_exact_accumulator *

@@ -89,7 +89,7 @@ static void put_contributions(const struct sta_intake *intake, struct sta_buffer
         sta_put_varint(out, contribution->key);
         sta_put_varint(out, contribution->count);
         for (uint32_t i = 0; i < contribution->count; i++)
-            sta_put_varint(out, contribution->accumulators[i]);
+            sta_put_varint(out, sta_contribution_accumulator(contribution, i));
     }
 }
 
@@ -124,7 +124,7 @@ static int take_contribution(struct sta_cursor *in, const struct sta_exact_recei
     if (here->count != count)
         return sta_shared_fail(err);
     for (uint32_t i = 0; i < here->count && !in->failed; i++)
-        accumulator_of[sta_shared_get_index(in, accumulators)] = here->accumulators[i];
+        accumulator_of[sta_shared_get_index(in, accumulators)] = sta_contribution_accumulator(here, i);
     return in->failed ? sta_shared_fail(err) : STA_OK;
 }
 

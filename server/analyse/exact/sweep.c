@@ -58,11 +58,6 @@ struct compared {
 /* An overlap in a list; the first numbers are none's. */
 #define LISTED(compared, which) (((compared) + 1) * OVERLAPS + (which))
 
-struct met {
-    const struct sta_contribution *contribution; /* NULL: it was not met yet */
-    uint32_t round;                              /* in which it was listed last */
-};
-
 struct worker {
     /* Totals are those of the present bin. */
     struct sta_running_union *running; /* by accumulator, of those that are not compared */
@@ -70,7 +65,7 @@ struct worker {
     struct cover *covers;              /* by index of a contribution's unions */
     uint32_t *accumulator_seen;        /* by accumulator: the round in which it was listed */
     size_t running_capacity, compared_capacity, accumulator_capacity;
-    struct met *met; /* by contribution */
+    const struct sta_contribution **met; /* by contribution; NULL: it was not met in this round */
     size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
     uint32_t *contributions; /* of the round */
@@ -268,8 +263,7 @@ static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worke
     struct sta_account *account = sweep->account;
     worker->accumulator_count = 0;
     for (size_t i = 0; i < worker->contribution_count; i++) {
-        const struct sta_contribution *contribution =
-            sta_contributions_at(sweep->contributions, worker->contributions[i]);
+        const struct sta_contribution *contribution = worker->met[worker->contributions[i]];
         const size_t most = worker->accumulator_count + contribution->count;
         int rc =
             STA_ACCOUNT_GROW(account, worker->accumulators, worker->accumulators_capacity, most, WHAT, err);
@@ -278,7 +272,7 @@ static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worke
         if (rc != 0)
             return rc;
         for (uint32_t k = 0; k < contribution->count; k++) {
-            uint32_t accumulator = contribution->accumulators[k];
+            uint32_t accumulator = sta_contribution_accumulator(contribution, k);
             if (worker->accumulator_seen[accumulator] == worker->round)
                 continue;
             worker->accumulator_seen[accumulator] = worker->round;
@@ -301,6 +295,8 @@ static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct 
                               .accumulators = worker->accumulators,
                               .accumulator_count = worker->accumulator_count,
                               .measures = worker->measures};
+    for (size_t i = 0; i < worker->contribution_count; i++)
+        worker->met[worker->contributions[i]] = NULL;
     worker->width = 0;
     worker->contribution_count = 0;
     worker->round++;
@@ -328,7 +324,7 @@ SEPARATE static int meet_contribution(const struct sta_exact_sweep *sweep, struc
     if (rc != 0)
         return rc;
     worker->contributions[worker->contribution_count++] = number;
-    worker->met[number] = (struct met){sta_contributions_at(sweep->contributions, number), worker->round};
+    worker->met[number] = sta_contributions_at(sweep->contributions, number);
     return STA_OK;
 }
 
@@ -385,18 +381,20 @@ static inline void add_to_cover(struct worker *worker, uint32_t index, int64_t t
 static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t ts,
                             int64_t te, uint32_t contribution, struct sta_error *err)
 {
-    const struct met *met = &worker->met[contribution];
-    if (met->round != worker->round) {
+    const struct sta_contribution *of = worker->met[contribution];
+    if (of == NULL) {
         int rc = meet_contribution(sweep, worker, contribution, err);
         if (rc != 0)
             return rc;
+        of = worker->met[contribution];
     }
-    const struct sta_contribution *of = met->contribution;
     struct sta_running_union *const running = worker->running;
-    for (const uint32_t *plain = of->accumulators, *end = plain + of->plain; plain < end; plain++)
+    const uint32_t *plain = of->lists, *const plain_end = plain + of->plain;
+    for (; plain < plain_end; plain++)
         sta_running_union_add(&running[*plain], ts, te);
-    for (const struct sta_compared *with = of->compared, *end = with + of->compared_count; with < end;
-         with++) {
+    const struct sta_compared *with = (const struct sta_compared *)plain_end, *const last =
+                                                                                  with + of->compared;
+    for (; with < last; with++) {
         struct compared *compared = &worker->compared[with->number];
         if (with->compute != STA_NO_COVER && compared->overlaps[OF_COMPUTE].next == 0)
             compare(worker, compared, OF_COMPUTE, with->compute, ts, te);
@@ -404,7 +402,8 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
             compare(worker, compared, OF_CHILDREN, with->children, ts, te);
         sta_running_union_add(&compared->of, ts, te);
     }
-    for (const uint32_t *index = of->unions, *end = index + of->union_count; index < end; index++)
+    const uint32_t *index = (const uint32_t *)last, *const unions_end = index + of->unions;
+    for (; index < unions_end; index++)
         add_to_cover(worker, *index, ts, te);
     return STA_OK;
 }
