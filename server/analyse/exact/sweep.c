@@ -5,11 +5,6 @@
  * bin, alone: every span adds its piece to its accumulators and to the covers of its group, the unions that
  * others are compared with.
  *
- * What two unions have in common needs no more than their running ends: behind the time that has been reached
- * each goes on without a gap up to its end, so both do up to the earlier one, and whatever moves that adds to
- * it.  An accumulator that gains compares itself with its covers.  A cover lists the accumulators that reach
- * beyond it: all that it gains is theirs, until it reaches the end of one.
- *
  * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an
  * earlier one lie before whatever comes and need no reset. */
 #include "analyse/exact/sweep.h"
@@ -17,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/intervals/span.h"
+#include "analyse/exact/covers.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "measuring a slice of time";
@@ -35,36 +30,12 @@ struct reaches {
     size_t count, capacity;
 };
 
-/* A union of a group that accumulators are compared with. */
-struct cover {
-    struct sta_running_union of;
-    int64_t least;  /* no listed accumulator ends before */
-    uint32_t first; /* overlap of an accumulator that reaches further; END_OF_LIST or 0: there is none */
-};
-
-enum { OF_COMPUTE, OF_CHILDREN, OVERLAPS };
-
-/* The union of a compared accumulator, .. */
-struct compared {
-    struct sta_running_union of;
-    struct overlap {  /* .. and what it and a cover have in common */
-        int64_t time; /* in the present bin; while it is listed, less the cover's total */
-        uint32_t cover;
-        uint32_t next; /* in the list of the cover; 0: it is not listed */
-    } overlaps[OVERLAPS];
-};
-
-#define END_OF_LIST 1
-/* An overlap in a list; the first numbers are none's. */
-#define LISTED(compared, which) (((compared) + 1) * OVERLAPS + (which))
-
 struct worker {
     /* Totals are those of the present bin. */
     struct sta_running_union *running; /* by accumulator, of those that are not compared */
-    struct compared *compared;         /* of the others, by their number among these */
-    struct cover *covers;              /* by index of a contribution's unions */
+    struct sta_covers covers;          /* compared: the others */
     uint32_t *accumulator_seen;        /* by accumulator: the round in which it was listed */
-    size_t running_capacity, compared_capacity, accumulator_capacity;
+    size_t running_capacity, accumulator_capacity;
     const struct sta_contribution **met; /* by contribution; NULL: it was not met in this round */
     size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
@@ -114,9 +85,9 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
         void *const all[] = {
-            worker->running,    worker->compared,      worker->measures,     worker->accumulator_seen,
-            worker->met,        worker->contributions, worker->accumulators, worker->beyond.items,
-            worker->open.items, worker->covers};
+            worker->running,    worker->covers.compared, worker->measures,     worker->accumulator_seen,
+            worker->met,        worker->contributions,   worker->accumulators, worker->beyond.items,
+            worker->open.items, worker->covers.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
     }
@@ -154,18 +125,20 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     const struct sta_contribution_counts counts = sta_contributions_count(sweep->contributions);
     int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
     if (rc == 0)
-        rc = STA_GROW_ZEROED(account, worker->compared, worker->compared_capacity, counts.compared, err);
+        rc = STA_GROW_ZEROED(account, worker->covers.compared, worker->covers.compared_capacity,
+                             counts.compared, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
-    if (rc == 0 && worker->covers == NULL) {
+    if (rc == 0 && worker->covers.items == NULL) {
         const struct sta_contributions_options *options = &sweep->contributions->options;
         const size_t groups = options->wants & STA_WANT_UNITS ? options->groups->group_count : 0;
         const size_t covers = ((size_t)options->shape->layer_count + 1) * groups;
-        worker->covers = sta_account_calloc(account, covers + 1, sizeof *worker->covers, WHAT, err);
-        rc = worker->covers != NULL ? STA_OK : err->status;
+        worker->covers.items =
+            sta_account_calloc(account, covers + 1, sizeof *worker->covers.items, WHAT, err);
+        rc = worker->covers.items != NULL ? STA_OK : err->status;
     }
     return rc;
 }
@@ -228,33 +201,18 @@ static int carry(void *self, unsigned number, const struct sta_slice *slice, str
 
 /* ---- a bin is done with */
 
-static int64_t take_total(struct sta_running_union *running)
-{
-    const int64_t total = sta_running_union_total(running);
-    running->idle = running->end;
-    return total;
-}
-
-static int64_t take_overlap(struct worker *worker, struct overlap *overlap)
-{
-    const int64_t total =
-        overlap->next != 0 ? sta_running_union_total(&worker->covers[overlap->cover].of) : 0;
-    const int64_t time = overlap->time + total;
-    overlap->time = -total;
-    return time;
-}
-
 /* What was measured in an accumulator, which starts anew. */
 static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep, struct worker *worker,
                                              uint32_t number)
 {
     const uint32_t compared = sta_contributions_accumulator(sweep->contributions, number)->compared;
     if (compared == STA_NOT_COMPARED)
-        return (struct sta_exact_measure){.total = take_total(&worker->running[number])};
-    struct compared *with = &worker->compared[compared];
-    return (struct sta_exact_measure){.total = take_total(&with->of),
-                                      .covered = take_overlap(worker, &with->overlaps[OF_COMPUTE]),
-                                      .inner = take_overlap(worker, &with->overlaps[OF_CHILDREN])};
+        return (struct sta_exact_measure){.total = sta_running_union_take(&worker->running[number])};
+    struct sta_compared_union *with = &worker->covers.compared[compared];
+    return (struct sta_exact_measure){
+        .total = sta_running_union_take(&with->of),
+        .covered = sta_covers_take_overlap(&worker->covers, with, STA_OF_COMPUTE),
+        .inner = sta_covers_take_overlap(&worker->covers, with, STA_OF_CHILDREN)};
 }
 
 /* Lists the accumulators of the round's contributions, each once, with their measures. */
@@ -328,55 +286,6 @@ SEPARATE static int meet_contribution(const struct sta_exact_sweep *sweep, struc
     return STA_OK;
 }
 
-/* [ts, te) is about to be added to a compared accumulator, whose overlap with the cover at @index is not
- * listed. */
-SEPARATE static void compare(struct worker *worker, struct compared *with, uint32_t which, uint32_t index,
-                             int64_t ts, int64_t te)
-{
-    struct overlap *overlap = &with->overlaps[which];
-    struct cover *cover = &worker->covers[index];
-    const int64_t from = STA_MAX(ts, with->of.end);
-    overlap->time += STA_MAX(STA_MIN(te, cover->of.end) - from, 0);
-    if (te <= cover->of.end)
-        return;
-    overlap->time -= sta_running_union_total(&cover->of);
-    overlap->cover = index;
-    overlap->next = STA_MAX(cover->first, END_OF_LIST);
-    cover->least = cover->first > END_OF_LIST ? STA_MIN(cover->least, te) : te;
-    cover->first = LISTED((uint32_t)(with - worker->compared), which);
-}
-
-/* A cover that is about to gain [from, to) reaches the end of a listed accumulator. */
-SEPARATE static void settle_overlaps(struct worker *worker, struct cover *cover, int64_t from, int64_t to)
-{
-    const int64_t total = sta_running_union_total(&cover->of);
-    uint32_t *link = &cover->first;
-    cover->least = INT64_MAX;
-    while (*link > END_OF_LIST) {
-        struct compared *with = &worker->compared[*link / OVERLAPS - 1];
-        struct overlap *overlap = &with->overlaps[*link % OVERLAPS];
-        const int64_t end = with->of.end;
-        if (end > to) {
-            cover->least = STA_MIN(cover->least, end);
-            link = &overlap->next;
-        } else {
-            overlap->time += total + STA_MAX(end - from, 0);
-            *link = overlap->next;
-            overlap->next = 0;
-        }
-    }
-}
-
-/* Adds [ts, te) to a cover. */
-static inline void add_to_cover(struct worker *worker, uint32_t index, int64_t ts, int64_t te)
-{
-    struct cover *cover = &worker->covers[index];
-    const int64_t to = STA_MAX(te, cover->of.end);
-    if (cover->first > END_OF_LIST && to >= cover->least)
-        settle_overlaps(worker, cover, STA_MAX(ts, cover->of.end), to);
-    sta_running_union_add(&cover->of, ts, te);
-}
-
 /* An event's part [ts, te) of the bin; parts come in the order of ts. */
 static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *worker, int64_t ts,
                             int64_t te, uint32_t contribution, struct sta_error *err)
@@ -395,16 +304,16 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
     const struct sta_compared *with = (const struct sta_compared *)plain_end, *const last =
                                                                                   with + of->compared;
     for (; with < last; with++) {
-        struct compared *compared = &worker->compared[with->number];
-        if (with->compute != STA_NO_COVER && compared->overlaps[OF_COMPUTE].next == 0)
-            compare(worker, compared, OF_COMPUTE, with->compute, ts, te);
-        if (with->children != STA_NO_COVER && compared->overlaps[OF_CHILDREN].next == 0)
-            compare(worker, compared, OF_CHILDREN, with->children, ts, te);
+        struct sta_compared_union *compared = &worker->covers.compared[with->number];
+        if (with->compute != STA_NO_COVER && compared->overlaps[STA_OF_COMPUTE].next == 0)
+            sta_covers_compare(&worker->covers, compared, STA_OF_COMPUTE, with->compute, ts, te);
+        if (with->children != STA_NO_COVER && compared->overlaps[STA_OF_CHILDREN].next == 0)
+            sta_covers_compare(&worker->covers, compared, STA_OF_CHILDREN, with->children, ts, te);
         sta_running_union_add(&compared->of, ts, te);
     }
     const uint32_t *index = (const uint32_t *)last, *const unions_end = index + of->unions;
     for (; index < unions_end; index++)
-        add_to_cover(worker, *index, ts, te);
+        sta_covers_add(&worker->covers, *index, ts, te);
     return STA_OK;
 }
 
@@ -450,16 +359,16 @@ static int take_spans(const struct sta_exact_sweep *sweep, struct worker *worker
     const struct sta_exact_span *first = sta_slice_records(slice, &count);
     const struct sta_exact_span *span = first + *next, *const last = first + count;
     const int64_t sure = span < last ? sta_exact_spans_sure_end(span, to) : 0;
-    int rc = STA_OK;
-    for (; rc == 0 && span < last && span->ts < from; span++)
-        rc = take_cut_span(sweep, worker, span, from, to, err);
-    for (; rc == 0 && span < last && span->ts < to; span++)
-        if (__builtin_expect(span->ts + span->length <= sure, 1))
-            rc = take_part(sweep, worker, span->ts, span->ts + span->length, span->contribution, err);
-        else
-            rc = take_cut_span(sweep, worker, span, from, to, err);
+    for (; span < last && span->ts < to; span++) {
+        const bool usual = span->ts >= from && span->ts + span->length <= sure;
+        int rc = __builtin_expect(usual, 1)
+                     ? take_part(sweep, worker, span->ts, span->ts + span->length, span->contribution, err)
+                     : take_cut_span(sweep, worker, span, from, to, err);
+        if (rc != 0)
+            return rc;
+    }
     *next = (size_t)(span - first);
-    return rc;
+    return STA_OK;
 }
 
 /* The part [from, to) of a slice, in one bin. */

@@ -37,4 +37,12 @@ static inline int64_t sta_running_union_total(const struct sta_running_union *un
     return united->end - united->idle;
 }
 
+/** How long it is; it goes on from its end as if there had been nothing. */
+static inline int64_t sta_running_union_take(struct sta_running_union *united)
+{
+    const int64_t total = sta_running_union_total(united);
+    united->idle = united->end;
+    return total;
+}
+
 #endif
