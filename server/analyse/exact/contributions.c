@@ -40,12 +40,14 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     contributions->options = *options;
     contributions->contributions.size = sizeof(struct sta_contribution *);
     contributions->accumulators.size = sizeof(struct sta_exact_accumulator);
+    contributions->presences.size = sizeof(struct sta_presence);
     contributions->places.size = sizeof(struct sta_place);
     contributions->unit_sets.size = sizeof(struct sta_unit_set);
     contributions->contributions.account = contributions->accumulators.account =
-        contributions->places.account = contributions->unit_sets.account = options->account;
+        contributions->presences.account = contributions->places.account = contributions->unit_sets.account =
+            options->account;
     contributions->by_key.account = contributions->places_by_key.account = options->account;
-    contributions->group_accumulators.account = contributions->host_accumulators.account = options->account;
+    contributions->group_accumulators.account = contributions->host_presences.account = options->account;
     init_index(contributions, &contributions->set_of_thread, options->entities->thread_count);
     init_index(contributions, &contributions->set_of_process, options->entities->process_count);
     contributions->memory.account = options->account;
@@ -77,9 +79,10 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     fini_index(&contributions->set_of_thread);
     fini_index(&contributions->set_of_process);
     sta_map_fini(&contributions->group_accumulators);
-    sta_map_fini(&contributions->host_accumulators);
+    sta_map_fini(&contributions->host_presences);
     sta_segmented_fini(&contributions->contributions);
     sta_segmented_fini(&contributions->accumulators);
+    sta_segmented_fini(&contributions->presences);
     sta_segmented_fini(&contributions->places);
     sta_segmented_fini(&contributions->unit_sets);
     sta_arena_fini(&contributions->memory);
@@ -186,15 +189,30 @@ static bool number_unit(struct sta_contributions *contributions, struct sta_unit
     return true;
 }
 
-/* The accumulator of a group or host in a place. */
-static bool accumulator_of(struct sta_contributions *contributions, struct sta_map *numbers,
-                           enum sta_accumulator_type kind, uint32_t place, uint32_t unit,
-                           uint32_t *accumulator)
+static bool group_of(struct sta_contributions *contributions, uint32_t layer, uint32_t place, uint32_t group,
+                     uint32_t *accumulator)
 {
     bool added;
-    *accumulator = sta_map_intern(numbers, pair(place, unit), contributions->accumulators.count, &added);
-    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
-    return !added || new_accumulator(contributions, kind, layer, place);
+    *accumulator = sta_map_intern(&contributions->group_accumulators, pair(place, group),
+                                  contributions->accumulators.count, &added);
+    return !added || new_accumulator(contributions, STA_ACCUMULATOR_GROUP, layer, place);
+}
+
+static bool new_presence(struct sta_contributions *contributions, uint32_t place, bool of_host)
+{
+    struct sta_presence *presence = sta_segmented_add(&contributions->presences, &contributions->failure);
+    if (presence != NULL)
+        *presence = (struct sta_presence){place, of_host};
+    return presence != NULL;
+}
+
+static bool host_of(struct sta_contributions *contributions, uint32_t place, uint32_t host,
+                    uint32_t *presence)
+{
+    bool added;
+    *presence = sta_map_intern(&contributions->host_presences, pair(place, host),
+                               contributions->presences.count, &added);
+    return !added || new_presence(contributions, place, true);
 }
 
 static bool is_alone(const struct sta_contributions *contributions, uint32_t group)
@@ -211,16 +229,13 @@ static bool make_process(struct sta_contributions *contributions, uint32_t place
     set->process = set->group = contributions->accumulators.count;
     return new_accumulator(contributions, alone ? STA_ACCUMULATOR_ALONE : STA_ACCUMULATOR_PROCESS, layer,
                            place) &&
-           (alone || accumulator_of(contributions, &contributions->group_accumulators, STA_ACCUMULATOR_GROUP,
-                                    place, group, &set->group)) &&
-           accumulator_of(contributions, &contributions->host_accumulators, STA_ACCUMULATOR_HOST, place, host,
-                          &set->host);
+           (alone || group_of(contributions, layer, place, group, &set->group)) &&
+           host_of(contributions, place, host, &set->host);
 }
 
 static bool make_set(struct sta_contributions *contributions, uint32_t place, uint32_t thread, uint32_t group)
 {
     const struct sta_entity_thread *who = &contributions->options.entities->threads[thread];
-    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
     const uint32_t number = contributions->unit_sets.count;
     struct sta_unit_set *set = sta_segmented_add(&contributions->unit_sets, &contributions->failure);
     uint32_t first;
@@ -232,8 +247,8 @@ static bool make_set(struct sta_contributions *contributions, uint32_t place, ui
         *set = *(const struct sta_unit_set *)sta_segmented_at(&contributions->unit_sets, first);
     else if (!make_process(contributions, place, who->host, group, set))
         return false;
-    set->thread = contributions->accumulators.count;
-    return new_accumulator(contributions, STA_ACCUMULATOR_THREAD, layer, place);
+    set->thread = contributions->presences.count;
+    return new_presence(contributions, place, false);
 }
 
 /* The units of a thread in a place, which several kinds of events share. */
@@ -317,37 +332,36 @@ static bool list_accumulators(struct sta_contributions *contributions, struct st
     if (layers > 0)
         list_groups(contributions, kind, true);
     contribution->compared = (uint16_t)(contributions->scratch_count - contribution->plain);
-    for (uint32_t i = 0; i < layers; i++)
-        list(contributions, sets[i].thread);
-    for (uint32_t i = 0; i < layers; i++)
-        list(contributions, sets[i].host);
-    contribution->count = (uint16_t)contributions->scratch_count;
     contribution->unions = (uint16_t)(group != NO_GROUP ? kind->union_count : 0);
+    contribution->presences = (uint16_t)(layers * 2);
     return true;
 }
 
-/* The accumulators that were listed, and with which unions they are compared. */
+/* What was listed, with which unions it is compared, and what it adds to.  @group: unless there are no units.
+ */
 static void put_lists(const struct sta_contributions *contributions, struct sta_contribution *made,
                       uint32_t group)
 {
     const struct sta_exact_shape *shape = contributions->options.shape;
     const uint32_t groups = contributions->options.groups->group_count;
-    const uint32_t *accumulators = contributions->scratch;
-    struct sta_compared *compared = (struct sta_compared *)(made->lists + made->plain);
-    uint32_t *unions = (uint32_t *)(compared + made->compared);
-    const uint32_t presences = made->count - made->plain - made->compared;
-    memcpy(made->lists, accumulators, made->plain * sizeof *accumulators);
-    accumulators += made->plain;
-    for (uint32_t i = 0; i < made->compared; i++, accumulators++) {
-        const struct sta_exact_accumulator *of = sta_contributions_accumulator(contributions, *accumulators);
+    struct sta_compared *compared = (struct sta_compared *)sta_contribution_compared(made);
+    uint32_t *unions = (uint32_t *)sta_contribution_unions(made);
+    uint32_t *presences = (uint32_t *)sta_contribution_presences(made);
+    memcpy(made->lists, contributions->scratch, made->plain * sizeof *made->lists);
+    for (uint32_t i = 0; i < made->compared; i++) {
+        const uint32_t accumulator = contributions->scratch[made->plain + i];
+        const struct sta_exact_accumulator *of = sta_contributions_accumulator(contributions, accumulator);
         const struct sta_exact_shape_layer *layer = &shape->layers[of->layer];
         compared[i] = (struct sta_compared){
             layer->exposed ? shape->layer_count * groups + group : STA_NO_COVER,
-            layer->has_children ? of->layer * groups + group : STA_NO_COVER, of->compared, *accumulators};
+            layer->has_children ? of->layer * groups + group : STA_NO_COVER, of->compared, accumulator};
     }
     for (uint32_t u = 0; u < made->unions; u++)
         unions[u] = made->kind->unions[u] * groups + group;
-    memcpy(unions + made->unions, accumulators, presences * sizeof *accumulators);
+    for (uint32_t p = 0; p < made->presences; p += 2) {
+        presences[p] = contributions->layer_sets[p / 2].thread;
+        presences[p + 1] = contributions->layer_sets[p / 2].host;
+    }
 }
 
 static void make_contribution(struct sta_contributions *contributions, const struct sta_kind *kind,
@@ -364,10 +378,11 @@ static void make_contribution(struct sta_contributions *contributions, const str
         sta_segmented_add(&contributions->contributions, &contributions->failure);
     if (place == NULL)
         return;
-    const size_t lists =
-        (size_t)contribution.count + contribution.unions + contribution.compared * (STA_COMPARED_WORDS - 1);
-    struct sta_contribution *made =
-        sta_arena_alloc(&contributions->memory, sizeof *made + lists * sizeof *made->lists, _Alignof(void *));
+    const size_t lists = (size_t)contribution.plain + contribution.unions + contribution.presences;
+    struct sta_contribution *made = sta_arena_alloc(&contributions->memory,
+                                                    sizeof *made + lists * sizeof *made->lists +
+                                                        contribution.compared * sizeof(struct sta_compared),
+                                                    _Alignof(struct sta_contribution));
     *made = contribution;
     put_lists(contributions, made, group);
     *place = made;
@@ -477,6 +492,7 @@ struct sta_contribution_counts sta_contributions_count(struct sta_contributions 
     const struct sta_contribution_counts counts = {.contributions = contributions->contributions.count,
                                                    .accumulators = contributions->accumulators.count,
                                                    .compared = contributions->compared,
+                                                   .presences = contributions->presences.count,
                                                    .places = contributions->places.count,
                                                    .metric_places = contributions->metric_places};
     uv_mutex_unlock(&contributions->lock);

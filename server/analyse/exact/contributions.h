@@ -3,9 +3,9 @@
  *
  * All events of one kind, thread and row key have the same *contribution*: they count towards the same
  * things.  A *place* is a row's part of a layer, found by (layer, key), or of one of its metrics.  An
- * *accumulator* is one thing that is measured or counted in a place: its union, that of one process, the
- * presence of one host.  A contribution lists the accumulators of its events.  All are made when first an
- * event needs them, so that only what occurs costs anything.
+ * *accumulator* is one thing that is measured in a place: its union, that of one process.  A *presence* says
+ * that a thread or a host has events in a place.  A contribution lists the accumulators and presences of its
+ * events. All are made when first an event needs them, so that only what occurs costs anything.
  *
  * Any thread may add; what was added never moves or changes. */
 #ifndef STA_ANALYSE_EXACT_CONTRIBUTIONS_H
@@ -26,9 +26,7 @@ enum sta_accumulator_type {
     STA_ACCUMULATOR_METRIC,  /* that of a metric's events */
     STA_ACCUMULATOR_PROCESS, /* that of one process's */
     STA_ACCUMULATOR_GROUP,   /* that of one rank group's */
-    STA_ACCUMULATOR_ALONE,   /* of a group of one process: both are the same */
-    STA_ACCUMULATOR_THREAD,  /* the presence of a thread */
-    STA_ACCUMULATOR_HOST     /* .. of a host */
+    STA_ACCUMULATOR_ALONE    /* of a group of one process: both are the same */
 };
 
 #define STA_NOT_COMPARED UINT32_MAX
@@ -38,6 +36,11 @@ struct sta_exact_accumulator {
     uint32_t layer;
     enum sta_accumulator_type kind;
     uint32_t compared; /* number among those that are compared with unions, or STA_NOT_COMPARED */
+};
+
+struct sta_presence {
+    uint32_t place;
+    bool of_host; /* else of a thread */
 };
 
 /* A row's part of a layer. */
@@ -60,27 +63,40 @@ struct sta_compared {
 struct sta_contribution {
     const struct sta_kind *kind; /* of the pass; gone after it */
     uint32_t thread, key;        /* whose it is, beside the kind */
-    uint16_t count;              /* of accumulators, of which .. */
-    uint16_t plain;              /* .. so many are measured and compared with no union .. */
-    uint16_t compared;           /* .. and so many of the group are compared; the others are presences */
+    uint16_t plain;              /* accumulators that are compared with no union */
+    uint16_t compared;           /* those of the group that are */
     uint16_t unions;             /* that its time adds to */
-    /* In the order in which they are read: plain accumulators, struct sta_compared, unions, presences. */
-    uint32_t lists[];
+    uint16_t presences;
+    uint32_t
+        lists[]; /* of these, in this order, in which they are read; of the compared struct sta_compared */
 };
 
-#define STA_COMPARED_WORDS (sizeof(struct sta_compared) / sizeof(uint32_t))
+static inline const struct sta_compared *
+sta_contribution_compared(const struct sta_contribution *contribution)
+{
+    return (const struct sta_compared *)(contribution->lists + contribution->plain);
+}
 
-/** Number @i of its accumulators. */
+static inline const uint32_t *sta_contribution_unions(const struct sta_contribution *contribution)
+{
+    return (const uint32_t *)(sta_contribution_compared(contribution) + contribution->compared);
+}
+
+static inline const uint32_t *sta_contribution_presences(const struct sta_contribution *contribution)
+{
+    return sta_contribution_unions(contribution) + contribution->unions;
+}
+
+/** How many accumulators it has, and number @i of them. */
+static inline uint32_t sta_contribution_accumulators(const struct sta_contribution *contribution)
+{
+    return (uint32_t)contribution->plain + contribution->compared;
+}
 static inline uint32_t sta_contribution_accumulator(const struct sta_contribution *contribution, uint32_t i)
 {
-    const uint32_t *behind = contribution->lists + contribution->plain;
-    if (i < contribution->plain)
-        return contribution->lists[i];
-    i -= contribution->plain;
-    if (i < contribution->compared)
-        return ((const struct sta_compared *)behind)[i].accumulator;
-    return behind[contribution->compared * STA_COMPARED_WORDS + contribution->unions + i -
-                  contribution->compared];
+    return i < contribution->plain
+               ? contribution->lists[i]
+               : sta_contribution_compared(contribution)[i - contribution->plain].accumulator;
 }
 
 struct sta_contributions_options {
@@ -94,8 +110,8 @@ struct sta_contributions_options {
     struct sta_account *account; /* records are charged to it; maps and contributions are overdrawn from it */
 };
 
-/* The accumulators of a thread's units in a place; of a group of one process that of the process is that of
- * the group. */
+/* The accumulators of a thread's units in a place, which are one in a group of one process, and the
+ * presences. */
 struct sta_unit_set {
     uint32_t process, group, thread, host;
 };
@@ -118,10 +134,10 @@ struct sta_contributions {
     struct sta_map by_key;        /* keyed: (stream, key) -> contribution */
     struct sta_map places_by_key; /* (layer, key) -> place */
     uint8_t *group_sizes;         /* how many processes a group has; 2: or more.  NULL: there are no units */
-    struct sta_unit_index set_of_thread;                  /* -> unit set */
-    struct sta_unit_index set_of_process;                 /* -> that of its first thread */
-    struct sta_map group_accumulators, host_accumulators; /* (place, unit) -> accumulator */
-    struct sta_segmented contributions, accumulators, places, unit_sets;
+    struct sta_unit_index set_of_thread;               /* -> unit set */
+    struct sta_unit_index set_of_process;              /* -> that of its first thread */
+    struct sta_map group_accumulators, host_presences; /* by (place, unit) */
+    struct sta_segmented contributions, accumulators, presences, places, unit_sets;
     struct sta_arena memory; /* of contributions */
     uint32_t metric_places, compared;
     uint32_t *scratch; /* accumulators of a contribution being made */
@@ -163,7 +179,7 @@ uint32_t sta_contributions_find_place(const struct sta_contributions *contributi
                                       uint32_t key);
 
 struct sta_contribution_counts {
-    uint32_t contributions, accumulators, compared, places, metric_places;
+    uint32_t contributions, accumulators, compared, presences, places, metric_places;
 };
 struct sta_contribution_counts sta_contributions_count(struct sta_contributions *contributions);
 
@@ -178,6 +194,12 @@ static inline const struct sta_exact_accumulator *
 sta_contributions_accumulator(const struct sta_contributions *contributions, uint32_t accumulator)
 {
     return sta_segmented_at(&contributions->accumulators, accumulator);
+}
+
+static inline const struct sta_presence *
+sta_contributions_presence(const struct sta_contributions *contributions, uint32_t presence)
+{
+    return sta_segmented_at(&contributions->presences, presence);
 }
 
 static inline const struct sta_place *sta_contributions_place(const struct sta_contributions *contributions,

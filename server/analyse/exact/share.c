@@ -81,15 +81,19 @@ static void put_contributions(const struct sta_intake *intake, struct sta_buffer
 {
     const struct sta_contribution_counts counts = sta_contributions_count(intake->contributions);
     sta_put_varint(out, counts.accumulators);
+    sta_put_varint(out, counts.presences);
     sta_put_varint(out, counts.contributions);
     for (uint32_t c = 0; c < counts.contributions; c++) {
         const struct sta_contribution *contribution = sta_contributions_at(intake->contributions, c);
+        const uint32_t accumulators = sta_contribution_accumulators(contribution);
         sta_put_varint(out, contribution->kind->number);
         sta_put_varint(out, contribution->thread);
         sta_put_varint(out, contribution->key);
-        sta_put_varint(out, contribution->count);
-        for (uint32_t i = 0; i < contribution->count; i++)
+        sta_put_varint(out, accumulators);
+        for (uint32_t i = 0; i < accumulators; i++)
             sta_put_varint(out, sta_contribution_accumulator(contribution, i));
+        for (uint32_t i = 0; i < contribution->presences; i++)
+            sta_put_varint(out, sta_contribution_presences(contribution)[i]);
     }
 }
 
@@ -104,9 +108,9 @@ static bool key_of(const void *context, uint32_t theirs, uint32_t *key)
     return !mapped || theirs < part->key_count;
 }
 
-/* Makes the contribution here, and finds out which accumulators are which. */
+/* Makes the contribution here, and finds out which accumulators and presences are which. */
 static int take_contribution(struct sta_cursor *in, const struct sta_exact_received *part,
-                             const struct sta_intake *intake, uint32_t *accumulator_of, uint32_t accumulators,
+                             const struct sta_intake *intake, const struct sta_tally_names *names,
                              struct sta_error *err)
 {
     const uint64_t kind = sta_shared_get_index(in, part->kind_count);
@@ -121,28 +125,48 @@ static int take_contribution(struct sta_cursor *in, const struct sta_exact_recei
     if (rc != 0)
         return rc;
     const struct sta_contribution *here = sta_contributions_at(intake->contributions, number);
-    if (here->count != count)
+    if (sta_contribution_accumulators(here) != count)
         return sta_shared_fail(err);
-    for (uint32_t i = 0; i < here->count && !in->failed; i++)
-        accumulator_of[sta_shared_get_index(in, accumulators)] = sta_contribution_accumulator(here, i);
+    for (uint32_t i = 0; i < count && !in->failed; i++)
+        names->accumulators[sta_shared_get_index(in, names->accumulator_count)] =
+            sta_contribution_accumulator(here, i);
+    for (uint32_t i = 0; i < here->presences && !in->failed; i++)
+        names->presences[sta_shared_get_index(in, names->presence_count)] =
+            sta_contribution_presences(here)[i];
     return in->failed ? sta_shared_fail(err) : STA_OK;
 }
 
-static int take_contributions(struct sta_cursor *in, const struct sta_exact_received *part,
-                              const struct sta_intake *intake, uint32_t **accumulator_of,
-                              uint32_t *accumulators, struct sta_error *err)
+/* All unknown yet.  NULL: it fails. */
+static uint32_t *new_names(const struct sta_cursor *in, uint32_t count, struct sta_account *account,
+                           struct sta_error *err)
 {
-    *accumulators = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
+    if (in->failed || count > (size_t)(in->end - in->at)) {
+        sta_shared_fail(err);
+        return NULL;
+    }
+    uint32_t *names = sta_account_alloc(account, (size_t)count + 1, sizeof *names, WHAT, err);
+    if (names != NULL)
+        memset(names, 0xff, ((size_t)count + 1) * sizeof *names);
+    return names;
+}
+
+/* @names: of the account, also after a failure. */
+static int take_contributions(struct sta_cursor *in, const struct sta_exact_received *part,
+                              const struct sta_intake *intake, struct sta_tally_names *names,
+                              struct sta_error *err)
+{
+    struct sta_account *account = intake->budget->account;
+    names->accumulator_count = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
+    names->presence_count = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
     const uint64_t count = sta_get_varint(in);
-    if (in->failed || *accumulators > (size_t)(in->end - in->at))
-        return sta_shared_fail(err);
-    *accumulator_of = sta_account_alloc(intake->budget->account, (size_t)*accumulators + 1,
-                                        sizeof **accumulator_of, WHAT, err);
-    int rc = *accumulator_of != NULL ? STA_OK : err->status;
-    if (rc == 0)
-        memset(*accumulator_of, 0xff, ((size_t)*accumulators + 1) * sizeof **accumulator_of);
+    names->accumulators = new_names(in, names->accumulator_count, account, err);
+    if (names->accumulators != NULL)
+        names->presences = new_names(in, names->presence_count, account, err);
+    if (names->presences == NULL)
+        return err->status;
+    int rc = STA_OK;
     for (uint64_t c = 0; rc == 0 && c < count; c++)
-        rc = take_contribution(in, part, intake, *accumulator_of, *accumulators, err);
+        rc = take_contribution(in, part, intake, names, err);
     return rc;
 }
 
@@ -166,22 +190,24 @@ static int take_kinds(struct sta_cursor *in, struct sta_exact_received *part, st
 }
 
 static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, struct sta_tallies *tallies,
-                        const uint32_t *accumulator_of, uint32_t count, struct sta_error *err)
+                        const struct sta_tally_names *names, struct sta_error *err)
 {
     struct sta_account *account = intake->budget->account;
-    uint32_t *accumulators = sta_account_alloc(account, (size_t)count + 1, sizeof *accumulators, WHAT, err);
-    struct sta_exact_measure *measures =
-        accumulators == NULL ? NULL
-                             : sta_account_alloc(account, (size_t)count + 1, sizeof *measures, WHAT, err);
-    struct sta_tally tally = {.accumulators = accumulators, .measures = measures};
-    int rc = measures != NULL ? STA_OK : err->status;
+    const size_t most = (size_t)names->accumulator_count + 1;
+    uint32_t *accumulators = sta_account_alloc(account, most, sizeof *accumulators, WHAT, err);
+    struct sta_exact_measure *measures = sta_account_alloc(account, most, sizeof *measures, WHAT, err);
+    uint32_t *presences =
+        sta_account_alloc(account, (size_t)names->presence_count + 1, sizeof *presences, WHAT, err);
+    struct sta_tally tally = {.accumulators = accumulators, .measures = measures, .presences = presences};
+    int rc = accumulators != NULL && measures != NULL && presences != NULL ? STA_OK : err->status;
     while (rc == 0 && in->at < in->end) {
-        rc = sta_tally_get(in, accumulator_of, count, intake->bins, &tally, err);
+        rc = sta_tally_get(in, names, intake->bins, &tally, err);
         if (rc == 0)
             rc = sta_tallies_take(tallies, &tally, err);
         if (rc == 0)
             rc = sta_budget_check(intake->budget, err);
     }
+    sta_account_free(account, presences);
     sta_account_free(account, measures);
     sta_account_free(account, accumulators);
     return rc;
@@ -190,17 +216,18 @@ static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, 
 static int take_tallies(struct sta_cursor *in, const struct sta_exact_received *part,
                         const struct sta_intake *intake, struct sta_tallies *tallies, struct sta_error *err)
 {
-    uint32_t *accumulator_of = NULL, count = 0;
+    struct sta_tally_names names = {0};
     size_t size = 0;
-    int rc = take_contributions(in, part, intake, &accumulator_of, &count, err);
+    int rc = take_contributions(in, part, intake, &names, err);
     const char *bytes = rc == 0 ? sta_get_block(in, &size) : NULL;
     if (rc == 0 && bytes == NULL)
         rc = sta_shared_fail(err);
     const unsigned char *begin = (const unsigned char *)bytes;
     struct sta_cursor put = {.at = begin, .end = begin + (rc == 0 ? size : 0)};
     if (rc == 0)
-        rc = read_tallies(&put, intake, tallies, accumulator_of, count, err);
-    sta_account_free(intake->budget->account, accumulator_of);
+        rc = read_tallies(&put, intake, tallies, &names, err);
+    sta_account_free(intake->budget->account, names.accumulators);
+    sta_account_free(intake->budget->account, names.presences);
     return rc;
 }
 

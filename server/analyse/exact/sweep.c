@@ -32,10 +32,10 @@ struct reaches {
 
 struct worker {
     /* Totals are those of the present bin. */
-    struct sta_running_union *running; /* by accumulator, of those that are not compared */
-    struct sta_covers covers;          /* compared: the others */
-    uint32_t *accumulator_seen;        /* by accumulator: the round in which it was listed */
-    size_t running_capacity, accumulator_capacity;
+    struct sta_running_union *running;          /* by accumulator, of those that are not compared */
+    struct sta_covers covers;                   /* compared: the others */
+    uint32_t *accumulator_seen, *presence_seen; /* the round in which one was listed last */
+    size_t running_capacity, accumulator_capacity, presence_capacity;
     const struct sta_contribution **met; /* by contribution; NULL: it was not met in this round */
     size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
@@ -43,7 +43,8 @@ struct worker {
     size_t contribution_count, contributions_capacity;
     uint32_t *accumulators;             /* those of the contributions, and .. */
     struct sta_exact_measure *measures; /* .. what was measured in each */
-    size_t accumulator_count, accumulators_capacity, measures_capacity;
+    uint32_t *presences;
+    size_t accumulator_count, accumulators_capacity, measures_capacity, presence_count, presences_capacity;
     size_t bin;
     int64_t width;         /* measured of the bin; 0: none */
     struct reaches beyond; /* spans of the slice that reach beyond it */
@@ -85,9 +86,9 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
         void *const all[] = {
-            worker->running,    worker->covers.compared, worker->measures,     worker->accumulator_seen,
-            worker->met,        worker->contributions,   worker->accumulators, worker->beyond.items,
-            worker->open.items, worker->covers.items};
+            worker->running,       worker->covers.compared, worker->measures,   worker->accumulator_seen,
+            worker->presence_seen, worker->presences,       worker->met,        worker->contributions,
+            worker->accumulators,  worker->beyond.items,    worker->open.items, worker->covers.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
     }
@@ -130,6 +131,9 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
+    if (rc == 0)
+        rc =
+            STA_GROW_ZEROED(account, worker->presence_seen, worker->presence_capacity, counts.presences, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
     if (rc == 0 && worker->covers.items == NULL) {
@@ -215,46 +219,62 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
         .inner = sta_covers_take_overlap(&worker->covers, with, STA_OF_CHILDREN)};
 }
 
-/* Lists the accumulators of the round's contributions, each once, with their measures. */
-static int list_accumulators(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
+/* Room for all accumulators and presences that are known. */
+static int grow_lists(const struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     struct sta_account *account = sweep->account;
-    worker->accumulator_count = 0;
-    for (size_t i = 0; i < worker->contribution_count; i++) {
-        const struct sta_contribution *contribution = worker->met[worker->contributions[i]];
-        const size_t most = worker->accumulator_count + contribution->count;
-        int rc =
-            STA_ACCOUNT_GROW(account, worker->accumulators, worker->accumulators_capacity, most, WHAT, err);
-        if (rc == 0)
-            rc = STA_ACCOUNT_GROW(account, worker->measures, worker->measures_capacity, most, WHAT, err);
-        if (rc != 0)
-            return rc;
-        for (uint32_t k = 0; k < contribution->count; k++) {
-            uint32_t accumulator = sta_contribution_accumulator(contribution, k);
-            if (worker->accumulator_seen[accumulator] == worker->round)
-                continue;
-            worker->accumulator_seen[accumulator] = worker->round;
-            worker->accumulators[worker->accumulator_count] = accumulator;
-            worker->measures[worker->accumulator_count++] = take_measure(sweep, worker, accumulator);
-        }
+    const size_t accumulators = worker->accumulator_capacity;
+    int rc = STA_ACCOUNT_GROW(account, worker->accumulators, worker->accumulators_capacity, accumulators,
+                              WHAT, err);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(account, worker->measures, worker->measures_capacity, accumulators, WHAT, err);
+    if (rc == 0)
+        rc = STA_ACCOUNT_GROW(account, worker->presences, worker->presences_capacity,
+                              worker->presence_capacity, WHAT, err);
+    return rc;
+}
+
+/* Lists the accumulators of a contribution with their measures, and its presences: each once a round. */
+static void list_contribution(const struct sta_exact_sweep *sweep, struct worker *worker,
+                              const struct sta_contribution *contribution)
+{
+    const uint32_t *presences = sta_contribution_presences(contribution);
+    for (uint32_t i = 0; i < sta_contribution_accumulators(contribution); i++) {
+        const uint32_t accumulator = sta_contribution_accumulator(contribution, i);
+        if (worker->accumulator_seen[accumulator] == worker->round)
+            continue;
+        worker->accumulator_seen[accumulator] = worker->round;
+        worker->accumulators[worker->accumulator_count] = accumulator;
+        worker->measures[worker->accumulator_count++] = take_measure(sweep, worker, accumulator);
     }
-    return STA_OK;
+    for (uint32_t i = 0; i < contribution->presences; i++) {
+        if (worker->presence_seen[presences[i]] == worker->round)
+            continue;
+        worker->presence_seen[presences[i]] = worker->round;
+        worker->presences[worker->presence_count++] = presences[i];
+    }
 }
 
 static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     if (worker->width == 0)
         return STA_OK;
-    int rc = list_accumulators(sweep, worker, err);
+    int rc = grow_lists(sweep, worker, err);
     if (rc != 0)
         return rc;
-    struct sta_tally tally = {.bin = worker->bin,
-                              .width = worker->width,
-                              .accumulators = worker->accumulators,
-                              .accumulator_count = worker->accumulator_count,
-                              .measures = worker->measures};
-    for (size_t i = 0; i < worker->contribution_count; i++)
-        worker->met[worker->contributions[i]] = NULL;
+    worker->accumulator_count = worker->presence_count = 0;
+    for (size_t i = 0; i < worker->contribution_count; i++) {
+        const struct sta_contribution **met = &worker->met[worker->contributions[i]];
+        list_contribution(sweep, worker, *met);
+        *met = NULL;
+    }
+    const struct sta_tally tally = {.bin = worker->bin,
+                                    .width = worker->width,
+                                    .accumulators = worker->accumulators,
+                                    .measures = worker->measures,
+                                    .presences = worker->presences,
+                                    .accumulator_count = worker->accumulator_count,
+                                    .presence_count = worker->presence_count};
     worker->width = 0;
     worker->contribution_count = 0;
     worker->round++;
@@ -301,8 +321,7 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
     const uint32_t *plain = of->lists, *const plain_end = plain + of->plain;
     for (; plain < plain_end; plain++)
         sta_running_union_add(&running[*plain], ts, te);
-    const struct sta_compared *with = (const struct sta_compared *)plain_end, *const last =
-                                                                                  with + of->compared;
+    const struct sta_compared *with = sta_contribution_compared(of), *const last = with + of->compared;
     for (; with < last; with++) {
         struct sta_compared_union *compared = &worker->covers.compared[with->number];
         if (with->compute != STA_NO_COVER && compared->overlaps[STA_OF_COMPUTE].next == 0)

@@ -13,16 +13,23 @@
 #include "analyse/views/bounded_sum.h"
 #include "common/memory.h"
 
+static const char WHAT[] = "what was measured of a bin";
+
+/* Numbers, each once. */
+struct number_set {
+    uint8_t *has; /* by number */
+    uint32_t *items;
+    size_t has_capacity, count, capacity;
+};
+
 /* A bin that is put together from parts. */
 struct open_bin {
     struct open_bin *next;
     size_t bin;
-    int64_t width;                      /* measured so far */
+    int64_t width; /* measured so far */
+    struct number_set accumulators, presences;
     struct sta_exact_measure *measures; /* by accumulator */
-    uint8_t *present;                   /* by accumulator */
-    size_t measure_capacity, present_capacity;
-    uint32_t *accumulators;
-    size_t accumulator_count, accumulators_capacity;
+    size_t measure_capacity;
 };
 
 struct sta_tallies {
@@ -46,13 +53,19 @@ struct sta_tallies *sta_tallies_create(struct sta_contributions *contributions,
     return tallies;
 }
 
+static void free_set(struct sta_account *account, const struct number_set *set)
+{
+    sta_account_free(account, set->has);
+    sta_account_free(account, set->items);
+}
+
 static void destroy_bins(struct sta_account *account, struct open_bin *list)
 {
     while (list != NULL) {
         struct open_bin *next = list->next;
         sta_account_free(account, list->measures);
-        sta_account_free(account, list->present);
-        sta_account_free(account, list->accumulators);
+        free_set(account, &list->accumulators);
+        free_set(account, &list->presences);
         free(list);
         list = next;
     }
@@ -126,19 +139,23 @@ static void finalize(struct sta_tallies *tallies, size_t bin, uint32_t number,
         finish_process(values, at, measure->total);
         finish_group(values, at, measure);
         return;
-    case STA_ACCUMULATOR_THREAD:
-        values[STA_FIELD_THREADS][at]++;
-        return;
-    case STA_ACCUMULATOR_HOST:
-        values[STA_FIELD_HOSTS][at]++;
-        return;
     }
+}
+
+static void count_presence(struct sta_tallies *tallies, size_t bin, uint32_t number)
+{
+    const struct sta_presence *presence = sta_contributions_presence(tallies->contributions, number);
+    const enum sta_field field = presence->of_host ? STA_FIELD_HOSTS : STA_FIELD_THREADS;
+    tallies->places->values[field][(size_t)presence->place * tallies->bins->count + bin]++;
 }
 
 static void close_open(struct sta_tallies *tallies, const struct open_bin *open)
 {
-    for (size_t i = 0; i < open->accumulator_count; i++)
-        finalize(tallies, open->bin, open->accumulators[i], &open->measures[open->accumulators[i]]);
+    for (size_t i = 0; i < open->accumulators.count; i++)
+        finalize(tallies, open->bin, open->accumulators.items[i],
+                 &open->measures[open->accumulators.items[i]]);
+    for (size_t i = 0; i < open->presences.count; i++)
+        count_presence(tallies, open->bin, open->presences.items[i]);
 }
 
 /* ---- bins in parts; with the lock held */
@@ -160,48 +177,62 @@ static struct open_bin *find_open(struct sta_tallies *tallies, size_t bin)
     return open;
 }
 
+static void empty_set(struct number_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        set->has[set->items[i]] = 0;
+    set->count = 0;
+}
+
 static void put_away(struct sta_tallies *tallies, struct open_bin *open)
 {
     struct open_bin **link = &tallies->open;
     while (*link != open)
         link = &(*link)->next;
     *link = open->next;
-    for (size_t i = 0; i < open->accumulator_count; i++) {
-        open->present[open->accumulators[i]] = 0;
-        open->measures[open->accumulators[i]] = (struct sta_exact_measure){0};
-    }
-    open->accumulator_count = 0;
+    for (size_t i = 0; i < open->accumulators.count; i++)
+        open->measures[open->accumulators.items[i]] = (struct sta_exact_measure){0};
+    empty_set(&open->accumulators);
+    empty_set(&open->presences);
     open->next = tallies->spare;
     tallies->spare = open;
 }
 
-static int reserve_space(struct sta_tallies *tallies, struct open_bin *open, size_t more,
-                         struct sta_error *err)
+/* @limit: all are below it. */
+static int add_numbers(struct sta_tallies *tallies, struct number_set *set, const uint32_t *numbers,
+                       size_t count, size_t limit, struct sta_error *err)
 {
-    const size_t accumulators = sta_contributions_count(tallies->contributions).accumulators;
-    int rc = STA_GROW_ZEROED(tallies->account, open->measures, open->measure_capacity, accumulators, err);
+    int rc = STA_GROW_ZEROED(tallies->account, set->has, set->has_capacity, limit, err);
     if (rc == 0)
-        rc = STA_GROW_ZEROED(tallies->account, open->present, open->present_capacity, accumulators, err);
-    if (rc == 0)
-        rc = STA_GROW_ZEROED(tallies->account, open->accumulators, open->accumulators_capacity,
-                             open->accumulator_count + more, err);
+        rc = STA_ACCOUNT_GROW(tallies->account, set->items, set->capacity, STA_MIN(set->count + count, limit),
+                              WHAT, err);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (set->has[numbers[i]])
+            continue;
+        set->has[numbers[i]] = 1;
+        set->items[set->count++] = numbers[i];
+    }
     return rc;
 }
 
 static int add_part(struct sta_tallies *tallies, struct open_bin *open, const struct sta_tally *tally,
                     struct sta_error *err)
 {
-    int rc = reserve_space(tallies, open, tally->accumulator_count, err);
+    const struct sta_contribution_counts counts = sta_contributions_count(tallies->contributions);
+    int rc =
+        STA_GROW_ZEROED(tallies->account, open->measures, open->measure_capacity, counts.accumulators, err);
+    if (rc == 0)
+        rc = add_numbers(tallies, &open->accumulators, tally->accumulators, tally->accumulator_count,
+                         counts.accumulators, err);
+    if (rc == 0)
+        rc = add_numbers(tallies, &open->presences, tally->presences, tally->presence_count, counts.presences,
+                         err);
     for (size_t i = 0; rc == 0 && i < tally->accumulator_count; i++) {
-        uint32_t accumulator = tally->accumulators[i];
         const struct sta_exact_measure *part = &tally->measures[i];
-        if (!open->present[accumulator]) {
-            open->present[accumulator] = 1;
-            open->accumulators[open->accumulator_count++] = accumulator;
-        }
-        open->measures[accumulator].total += part->total;
-        open->measures[accumulator].covered += part->covered;
-        open->measures[accumulator].inner += part->inner;
+        struct sta_exact_measure *sum = &open->measures[tally->accumulators[i]];
+        sum->total += part->total;
+        sum->covered += part->covered;
+        sum->inner += part->inner;
     }
     open->width += tally->width;
     return rc;
@@ -227,6 +258,9 @@ static int put_tally(struct sta_tallies *tallies, const struct sta_tally *tally,
         sta_put_varint(tallies->state, (uint64_t)measure->covered);
         sta_put_varint(tallies->state, (uint64_t)measure->inner);
     }
+    sta_put_varint(tallies->state, tally->presence_count);
+    for (size_t i = 0; i < tally->presence_count; i++)
+        sta_put_varint(tallies->state, tally->presences[i]);
     const bool failed = tallies->state->failed;
     uv_mutex_unlock(&tallies->lock);
     return failed ? sta_fail(err, STA_ELIMIT, "what a share of this query measured does not fit the memory")
@@ -238,21 +272,31 @@ static int64_t get_ticks(struct sta_cursor *in)
     return (int64_t)sta_shared_get_index(in, (uint64_t)INT64_MAX + 1);
 }
 
-int sta_tally_get(struct sta_cursor *in, const uint32_t *accumulator_of, uint32_t count,
+static uint32_t get_name(struct sta_cursor *in, const uint32_t *names, uint32_t count)
+{
+    const uint32_t theirs = (uint32_t)sta_shared_get_index(in, count);
+    const uint32_t name = in->failed ? STA_NO_CODE : names[theirs];
+    in->failed |= name == STA_NO_CODE;
+    return name;
+}
+
+int sta_tally_get(struct sta_cursor *in, const struct sta_tally_names *names,
                   const struct sta_exact_bins *bins, struct sta_tally *tally, struct sta_error *err)
 {
-    uint32_t *accumulators = (uint32_t *)tally->accumulators;
+    uint32_t *accumulators = (uint32_t *)tally->accumulators, *presences = (uint32_t *)tally->presences;
     struct sta_exact_measure *measures = (struct sta_exact_measure *)tally->measures;
     tally->bin = sta_shared_get_index(in, bins->count);
     tally->width = get_ticks(in);
-    tally->accumulator_count = sta_shared_get_index(in, (uint64_t)count + 1);
+    tally->accumulator_count = sta_shared_get_index(in, (uint64_t)names->accumulator_count + 1);
     for (size_t i = 0; i < tally->accumulator_count && !in->failed; i++) {
-        accumulators[i] = accumulator_of[sta_shared_get_index(in, count)];
+        accumulators[i] = get_name(in, names->accumulators, names->accumulator_count);
         measures[i].total = get_ticks(in);
         measures[i].covered = get_ticks(in);
         measures[i].inner = get_ticks(in);
-        in->failed |= accumulators[i] == STA_NO_CODE;
     }
+    tally->presence_count = sta_shared_get_index(in, (uint64_t)names->presence_count + 1);
+    for (size_t i = 0; i < tally->presence_count && !in->failed; i++)
+        presences[i] = get_name(in, names->presences, names->presence_count);
     return in->failed ? sta_shared_fail(err) : STA_OK;
 }
 
@@ -266,6 +310,8 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
     if (tally->width == width && tallies->places != NULL) {
         for (size_t i = 0; i < tally->accumulator_count; i++)
             finalize(tallies, tally->bin, tally->accumulators[i], &tally->measures[i]);
+        for (size_t i = 0; i < tally->presence_count; i++)
+            count_presence(tallies, tally->bin, tally->presences[i]);
         return STA_OK;
     }
     uv_mutex_lock(&tallies->lock);

@@ -36,14 +36,21 @@ struct sta_tally {
     int64_t width;                            /* ticks of the bin that it has measured */
     const uint32_t *accumulators;             /* distinct ones with an event in the bin, and .. */
     const struct sta_exact_measure *measures; /* .. what was measured in each */
-    size_t accumulator_count;
+    const uint32_t *presences;                /* likewise distinct */
+    size_t accumulator_count, presence_count;
+};
+
+/* What the numbers of another process are here: STA_NO_CODE where there is none. */
+struct sta_tally_names {
+    uint32_t *accumulators, *presences; /* by number there */
+    uint32_t accumulator_count, presence_count;
 };
 /** Takes a worker's tally.  Return: 0, or what a charge returns.  Context: any worker. */
 STA_MUSTCHECK int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
                                    struct sta_error *err);
-/** Reads a tally that was put into a state, which has some left.  @accumulator_of: by number there, the one
- * here, @count of them; @tally: its lists are scratch memory of @count places.  Return: 0, STA_ECORRUPT. */
-STA_MUSTCHECK int sta_tally_get(struct sta_cursor *in, const uint32_t *accumulator_of, uint32_t count,
+/** Reads a tally that was put into a state, which has some left.  @tally: its lists are scratch memory for
+ * all names.  Return: 0, STA_ECORRUPT. */
+STA_MUSTCHECK int sta_tally_get(struct sta_cursor *in, const struct sta_tally_names *names,
                                 const struct sta_exact_bins *bins, struct sta_tally *tally,
                                 struct sta_error *err);
 /** Settles what has come but waits.  Context: after the pass. */
