@@ -79,26 +79,34 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
+static void hash_codes(const uint32_t *codes, uint64_t salt, uint32_t rows, uint64_t *hashes)
+{
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint64_t hash = mix(hashes[row], salt + codes[row]);
+        hashes[row] = codes[row] != STA_NO_CODE ? hash : hashes[row];
+    }
+}
+
 /* Adds a column to the hashes of a row group; a missing value adds nothing. */
-static void hash_column(const struct sta_column_values *values, uint64_t salt, uint32_t rows,
+static void hash_column(const struct sta_column_values *column, uint64_t salt, uint32_t rows,
                         uint64_t *hashes)
 {
-    if (values->kind == STA_KIND_ABSENT)
+    const struct sta_column_values values = *column; /* for all the compiler knows hashes[] overwrite it */
+    if (values.kind == STA_KIND_ABSENT)
         return;
+    if (values.kind == STA_KIND_CODE) {
+        hash_codes(values.codes, salt, rows, hashes);
+        return;
+    }
     for (uint32_t row = 0; row < rows; row++) {
-        if (values->kind == STA_KIND_CODE) {
-            if (values->codes[row] != STA_NO_CODE)
-                hashes[row] = mix(hashes[row], salt + values->codes[row]);
+        if (values.any_missing && values.missing[row])
             continue;
-        }
-        if (values->any_missing && values->missing[row])
-            continue;
-        const uint64_t kind = values->kind == STA_KIND_MIXED ? values->kinds[row] : values->kind;
+        const uint64_t kind = values.kind == STA_KIND_MIXED ? values.kinds[row] : values.kind;
         uint64_t bits;
-        if (values->kind == STA_KIND_FLOAT)
-            memcpy(&bits, &values->numbers[row], sizeof bits);
+        if (values.kind == STA_KIND_FLOAT)
+            memcpy(&bits, &values.numbers[row], sizeof bits);
         else
-            bits = (uint64_t)values->integers[row];
+            bits = (uint64_t)values.integers[row];
         hashes[row] = mix(hashes[row], salt ^ bits ^ kind << 56);
     }
 }

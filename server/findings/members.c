@@ -22,7 +22,10 @@ struct piece {
 };
 
 struct worker {
-    size_t *epochs; /* by rank: the first epoch that ends behind the last event; events come about in order */
+    /* By rank: the first epoch that ends behind the last event, and its slot; events come about in order. */
+    struct recent_epoch {
+        size_t epoch, slot;
+    } * epochs;
     struct sta_member_sum *sums; /* by unit, then slot */
     size_t capacity;
     struct piece *pieces;
@@ -79,19 +82,25 @@ static int grow(const struct pass *pass, struct worker *worker, uint32_t units, 
 struct found {
     int64_t ts, dur, size;
     uint32_t unit, rank;
+    struct sta_member_sum *sums; /* of the unit, by slot */
 };
 
-static int add_part(const struct pass *pass, struct worker *worker, const struct found *event, size_t slot,
-                    int64_t from, int64_t to, struct sta_error *err)
+/* The bytes of a part of the event. */
+static __int128 size_of(const struct found *event, int64_t from, int64_t to)
 {
-    struct sta_member_sum *sum = &worker->sums[event->unit * pass->members->slots + slot];
+    if (event->dur <= 0 || (from == event->ts && to - event->ts >= event->dur))
+        return event->size;
+    return (__int128)event->size * (to - event->ts) / event->dur -
+           (__int128)event->size * (from - event->ts) / event->dur;
+}
+
+static inline int add_part(const struct pass *pass, struct worker *worker, const struct found *event,
+                           size_t slot, int64_t from, int64_t to, struct sta_error *err)
+{
+    struct sta_member_sum *sum = &event->sums[slot];
     sum->count++;
     sum->time += to - from;
-    if (event->dur > 0 && (from > event->ts || to - event->ts < event->dur))
-        sum->size += (__int128)event->size * (to - event->ts) / event->dur -
-                     (__int128)event->size * (from - event->ts) / event->dur;
-    else
-        sum->size += event->size;
+    sum->size += size_of(event, from, to);
     if (!is_union(pass) || has_rank(pass) || from >= to)
         return STA_OK;
     int rc = STA_ACCOUNT_GROW(pass->members->account, worker->pieces, worker->piece_capacity,
@@ -103,15 +112,25 @@ static int add_part(const struct pass *pass, struct worker *worker, const struct
 }
 
 /* sta_rank_epoch_behind, mostly that of the event before. */
-static size_t epoch_behind(struct worker *worker, const struct sta_rank *rank, uint32_t number,
-                           int64_t moment)
+static struct recent_epoch epoch_behind(const struct pass *pass, struct worker *worker,
+                                        const struct sta_rank *rank, uint32_t number, int64_t moment)
 {
-    const size_t e = worker->epochs[number];
-    const bool same =
-        e < rank->epoch_count && rank->epochs[e].to > moment && (e == 0 || rank->epochs[e - 1].to <= moment);
-    if (!same)
-        worker->epochs[number] = sta_rank_epoch_behind(rank, moment);
-    return worker->epochs[number];
+    struct recent_epoch *recent = &worker->epochs[number];
+    const size_t e = recent->epoch;
+    const bool same = recent->slot != 0 && e < rank->epoch_count && rank->epochs[e].to > moment &&
+                      (e == 0 || rank->epochs[e - 1].to <= moment);
+    if (!same) {
+        recent->epoch = sta_rank_epoch_behind(rank, moment);
+        recent->slot =
+            recent->epoch < rank->epoch_count ? slot_of(pass->phases, rank->epochs[recent->epoch].number) : 0;
+    }
+    return *recent;
+}
+
+static inline size_t epoch_slot(const struct pass *pass, const struct sta_rank *rank,
+                                const struct recent_epoch *first, size_t epoch)
+{
+    return epoch == first->epoch ? first->slot : slot_of(pass->phases, rank->epochs[epoch].number);
 }
 
 static int add_event(const struct pass *pass, struct worker *worker, const struct found *event,
@@ -121,15 +140,15 @@ static int add_event(const struct pass *pass, struct worker *worker, const struc
     if (part.from >= part.to && event->dur > 0)
         return STA_OK;
     int rc = add_part(pass, worker, event, 0, part.from, part.to, err);
-    for (size_t e = epoch_behind(worker, rank, event->rank, part.from); e < rank->epoch_count && rc == STA_OK;
-         e++) {
+    const struct recent_epoch first = epoch_behind(pass, worker, rank, event->rank, part.from);
+    for (size_t e = first.epoch; e < rank->epoch_count && rc == STA_OK; e++) {
         const struct sta_epoch *epoch = &rank->epochs[e];
         if (epoch->from > part.to)
             break;
         const int64_t from = STA_MAX(part.from, epoch->from), to = STA_MIN(part.to, epoch->to);
         const bool moment = event->dur <= 0 && epoch->from <= event->ts && event->ts < epoch->to;
         if (from < to || moment)
-            rc = add_part(pass, worker, event, slot_of(pass->phases, epoch->number), from, to, err);
+            rc = add_part(pass, worker, event, epoch_slot(pass, rank, &first, e), from, to, err);
     }
     return rc;
 }
@@ -157,7 +176,8 @@ static int take_events(void *self, unsigned number, const struct sta_scan_rows *
             .unit = events->units[row],
             .rank = pass->members->rank_of_unit != NULL
                         ? pass->members->rank_of_unit[events->units[row]]
-                        : sta_scope_unit_of_thread(pass->phases->binding.scope, events->threads[row])};
+                        : sta_scope_unit_of_thread(pass->phases->binding.scope, events->threads[row]),
+            .sums = worker->sums + events->units[row] * pass->members->slots};
         rc = add_event(pass, worker, &event, part, err);
     }
     return rc;
@@ -197,12 +217,15 @@ static int take_interval(void *context, unsigned number, const struct sta_sweep_
     struct sta_member_sum *sums = &worker->sums[interval->unit * pass->members->slots];
     const uint32_t of = rank_of_unit(pass, interval->unit);
     const struct sta_rank *rank = &pass->phases->ranks[of];
-    sums[0].busy += part_of(pass, rank, interval->from, interval->to);
-    for (size_t e = epoch_behind(worker, rank, of, interval->from);
-         e < rank->epoch_count && rank->epochs[e].from < interval->to; e++)
-        sums[slot_of(pass->phases, rank->epochs[e].number)].busy +=
-            part_of(pass, rank, STA_MAX(interval->from, rank->epochs[e].from),
-                    STA_MIN(interval->to, rank->epochs[e].to));
+    const int64_t busy = part_of(pass, rank, interval->from, interval->to);
+    sums[0].busy += busy;
+    const struct recent_epoch first = epoch_behind(pass, worker, rank, of, interval->from);
+    for (size_t e = first.epoch; e < rank->epoch_count && rank->epochs[e].from < interval->to; e++) {
+        const int64_t from = STA_MAX(interval->from, rank->epochs[e].from);
+        const int64_t to = STA_MIN(interval->to, rank->epochs[e].to);
+        const bool whole = from == interval->from && to == interval->to;
+        sums[epoch_slot(pass, rank, &first, e)].busy += whole ? busy : part_of(pass, rank, from, to);
+    }
     return STA_OK;
 }
 
