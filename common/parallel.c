@@ -2,6 +2,7 @@
  * turn. */
 #include "common/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,32 +15,70 @@
 #include "common/cgroup.h"
 #include "common/memory.h"
 
+/* Where helpers may run.  Some schedulers put a new thread behind the one that makes it, though another core
+ * is idle, and leave it there for milliseconds: so helpers begin on other cores. */
+struct cores {
+    cpu_set_t allowed, others; /* without the caller's */
+    bool several;
+};
+
 struct helper {
-    uv_thread_t thread;
+    pthread_t thread;
     void (*run)(void *context, unsigned worker);
     void *context;
     unsigned worker;
-    int started;
+    const struct cores *cores;
+    bool started;
 };
 
-static void helper_main(void *argument)
+static void find_cores(struct cores *cores)
+{
+    const int here = sched_getcpu();
+    cores->several = here >= 0 && sched_getaffinity(0, sizeof cores->allowed, &cores->allowed) == 0;
+    if (!cores->several)
+        return;
+    cores->others = cores->allowed;
+    CPU_CLR((size_t)here, &cores->others);
+    cores->several = CPU_COUNT(&cores->others) > 0;
+}
+
+static void *helper_main(void *argument)
 {
     struct helper *helper = argument;
+    if (helper->cores->several)
+        (void)sched_setaffinity(0, sizeof helper->cores->allowed, &helper->cores->allowed);
     helper->run(helper->context, helper->worker);
+    return NULL;
+}
+
+static void start(struct helper *helper)
+{
+    pthread_attr_t attributes;
+    const cpu_set_t *others = &helper->cores->others;
+    if (helper->cores->several && pthread_attr_init(&attributes) == 0) {
+        helper->started = pthread_attr_setaffinity_np(&attributes, sizeof *others, others) == 0 &&
+                          pthread_create(&helper->thread, &attributes, helper_main, helper) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    if (!helper->started)
+        helper->started = pthread_create(&helper->thread, NULL, helper_main, helper) == 0;
 }
 
 void sta_parallel_run(unsigned workers, void (*run)(void *context, unsigned worker), void *context)
 {
+    struct cores cores = {.several = false};
     struct helper *helpers = sta_alloc_array(workers, sizeof *helpers);
-    const bool alone = sta_memory_is_short(); /* a thread takes a stack */
+    const bool alone = workers == 1 || sta_memory_is_short(); /* a thread takes a stack */
+    if (!alone)
+        find_cores(&cores);
     for (unsigned i = 1; i < workers && !alone; i++) {
-        helpers[i] = (struct helper){.run = run, .context = context, .worker = i};
-        helpers[i].started = uv_thread_create(&helpers[i].thread, helper_main, &helpers[i]) == 0;
+        helpers[i] = (struct helper){.run = run, .context = context, .worker = i, .cores = &cores};
+        start(&helpers[i]);
     }
     run(context, 0);
     for (unsigned i = 1; i < workers; i++)
         if (helpers[i].started)
-            uv_thread_join(&helpers[i].thread);
+            pthread_join(helpers[i].thread, NULL);
     free(helpers);
 }
 

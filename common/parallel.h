@@ -1,7 +1,8 @@
 /* parallel.h - the same function on several threads.
  *
  * sta_parallel_run starts threads for one piece of work and joins them: starting costs some 30 us each, which
- * is small beside what is handed to it, and no pool can be exhausted or deadlocked by nesting. */
+ * is small beside what is handed to it, and no pool can be exhausted or deadlocked by nesting.  They begin on
+ * other cores than the caller's, if it may use others, and may run on all of its cores from then on. */
 #ifndef STA_COMMON_PARALLEL_H
 #define STA_COMMON_PARALLEL_H
 
