@@ -31,10 +31,11 @@ export function stallCard() {
         if (element.hidden || request === asked) return;
         asked = request;
         work?.abort();
+        fill(title, chain.label); /* at once: the head keeps its height when the answer comes */
         work = loading(box, {
             what: 'Giving each moment to a cause',
             path,
-            height: 120,
+            height: 136,
             load: (signal) => getOf(trace, path, parameters, signal),
             show: ({ attribution }) => draw(attribution, chain),
             retry: () => {
@@ -50,7 +51,6 @@ export function stallCard() {
             attribution.causes.map(({ name }) => name),
         );
         element.hidden = attribution.time === 0;
-        fill(title, chain.label);
         fill(note, `${attribution.target}, in ${plural(attribution.units, 'rank')}`);
         fill(
             box,
