@@ -1,8 +1,10 @@
 """Jobs: progress, server-sent events, cancel."""
 import http.client
 import json
+import os
+import shutil
 
-from harness import generate, small_trace, wait_until, write_large, write_trace
+from harness import generate, wait_until, write_large
 
 
 def events_of(server, job, limit=300):
@@ -115,8 +117,10 @@ def test_jobs_wait_their_turn_and_others_are_served_meanwhile(scene):
 def test_a_full_queue_of_jobs_is_503(scene):
     root = scene.new("root")
     server = scene.server([root], {"running_jobs": 1, "queued_jobs": 1})
-    write_large(root / "large", 400_000)
-    paths = [root / "large"] + [write_trace(root / f"small-{i}", small_trace()) for i in range(4)]
+    write_large(root / "0", 200_000)
+    for i in range(1, 6):  # none of them is done when the last one comes
+        shutil.copytree(root / "0", root / str(i), copy_function=os.link)
+    paths = [root / str(i) for i in range(6)]
     answers = [server.ask("/api/v1/traces", "POST", {"path": str(p)}) for p in paths]
     refused = [a for a in answers if a[0] != 202]
     assert refused and all(status == 503 and head["Retry-After"] for status, head, _ in refused), [a[0] for a in answers]
