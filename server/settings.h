@@ -78,7 +78,8 @@
     X(SECONDS, follow_quiet, "1800",                                                                         \
       "seconds without growth after which a trace is not live any more; 0: only on request")                 \
     X(COUNT, running_queries, "4", "queries worked on at the same time")                                     \
-    X(COUNT, queued_queries, "200", "queries that may wait; past that clients are told to try again later")  \
+    X(COUNT, queued_queries, "200",                                                                          \
+      "queries that may wait; more are refused with 503 and when to try again")                              \
     X(SIZE, query_memory, "0", "bytes one query may hold; part of memory; 0: a third of it")                 \
     X(SECONDS, query_timeout, "120", "seconds one query may take")                                           \
     X(COUNT, timeline_cells, "2000000", "rows times pixels of one picture of the timeline at most")          \

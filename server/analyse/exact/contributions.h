@@ -104,7 +104,7 @@ struct sta_contributions_options {
     const struct sta_entities *entities;
     const struct sta_rank_groups *groups; /* NULL unless UNITS are wanted */
     unsigned wants;
-    bool by_thread;              /* threads are told apart; else all events are of thread 0 */
+    bool by_thread;              /* threads are distinguished; else all events are of thread 0 */
     bool keyed;                  /* the events of a thread have several keys */
     bool few_places;             /* one for each layer */
     struct sta_account *account; /* records are charged to it; maps and contributions are overdrawn from it */
@@ -163,11 +163,11 @@ static inline uint32_t sta_stream_at(const _Atomic uint32_t *streams, uint32_t t
 {
     return atomic_load_explicit(&streams[thread], memory_order_acquire);
 }
-/** How many threads are told apart; at least 1. */
+/** How many threads are distinguished; at least 1. */
 uint32_t sta_contributions_threads(const struct sta_contributions *contributions);
 
-/** The contribution of (kind, thread, key); @thread: index in the entities, 0 unless they are told
- * apart.  Takes a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
+/** The contribution of (kind, thread, key); @thread: index in the entities, 0 unless they are distinguished.
+ * Takes a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
 STA_MUSTCHECK int sta_contributions_add(struct sta_contributions *contributions, const struct sta_kind *kind,
                                         uint32_t thread, uint32_t key, uint32_t *contribution,
                                         struct sta_error *err);

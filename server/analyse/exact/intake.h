@@ -62,7 +62,7 @@ STA_MUSTCHECK int sta_intake_take(struct sta_intake *intake, unsigned worker,
 /** A worker meets the classes up to a code. */
 STA_MUSTCHECK int sta_intake_meet(struct sta_intake *intake, unsigned worker, uint32_t last,
                                   struct sta_error *err);
-/** The contribution of an event.  @thread: 0 unless they are told apart; @key: where keys are values. */
+/** The contribution of an event.  @thread: 0 unless they are distinguished; @key: where keys are values. */
 STA_MUSTCHECK int sta_intake_contribution(struct sta_intake *intake, struct sta_intake_worker *worker,
                                           struct sta_intake_class *class, uint32_t thread,
                                           const uint32_t *key, uint32_t *contribution, struct sta_error *err);
