@@ -293,6 +293,17 @@ char *sta_join_names(const void *items, size_t size, size_t count)
     return text != NULL ? text : sta_strdup("");
 }
 
+void sta_buffer_trim(struct sta_buffer *buffer)
+{
+    char *data =
+        buffer->size > 0 && buffer->size < buffer->capacity ? realloc(buffer->data, buffer->size) : NULL;
+    if (data == NULL)
+        return;
+    sta_account_release(buffer->account, buffer->capacity - buffer->size);
+    buffer->data = data;
+    buffer->capacity = buffer->size;
+}
+
 char *sta_buffer_take(struct sta_buffer *buffer)
 {
     char *data = buffer->data;

@@ -12,6 +12,8 @@
 #include "analyse/compatible/tables.h"
 #include "common/memory.h"
 
+#define CONDITION_BYTES ((uint64_t)16 << 10) /* of a layer, with the programs that test it, about */
+
 /* ---- what is asked */
 
 static int find_layer(const struct sta_preset *preset, const char *name, uint32_t *layer,
@@ -166,7 +168,7 @@ void sta_view_basis_destroy(struct sta_view_basis *basis)
 
 uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis)
 {
-    return sizeof *basis + basis->hlm.pool.bytes;
+    return sizeof *basis + basis->hlm.pool.bytes + (basis->bound.preset->layer_count + 1) * CONDITION_BYTES;
 }
 
 /* ---- all of it */

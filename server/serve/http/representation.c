@@ -40,7 +40,8 @@ bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size
         free(out);
         return false;
     }
-    *packed = out;
+    char *fitting = realloc(out, stream.total_out);
+    *packed = fitting != NULL ? fitting : out;
     *packed_size = stream.total_out;
     return true;
 }
@@ -62,6 +63,7 @@ static struct sta_http_response *take_body(struct sta_response *response, const 
                                            const struct sta_header *headers, size_t count)
 {
     struct sta_buffer *body = &response->body;
+    sta_buffer_trim(body);
     struct sta_http_response_parts parts = {.status = response->status,
                                             .content_type = content_type,
                                             .headers = headers,

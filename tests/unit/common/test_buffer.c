@@ -109,6 +109,27 @@ Test(buffer, capacity_is_charged_until_it_is_taken_or_freed)
     sta_account_fini(&account);
 }
 
+Test(buffer, what_is_trimmed_is_given_back)
+{
+    struct sta_account account;
+    struct sta_buffer buffer;
+    sta_account_init(&account, 100000, "memory", NULL);
+    sta_buffer_init(&buffer);
+    buffer.account = &account;
+    sta_buffer_trim(&buffer);
+    cr_expect(buffer.data == NULL && buffer.capacity == 0);
+    sta_buffer_reserve(&buffer, 5000);
+    sta_put_text(&buffer, "some text");
+    sta_buffer_trim(&buffer);
+    cr_expect_eq(buffer.capacity, 9);
+    cr_expect_eq(atomic_load(&account.used), 9);
+    sta_put_text(&buffer, " and more");
+    cr_expect_eq(memcmp(buffer.data, "some text and more", buffer.size), 0);
+    sta_buffer_fini(&buffer);
+    cr_expect_eq(atomic_load(&account.used), 0);
+    sta_account_fini(&account);
+}
+
 Test(buffer, what_says_that_an_account_is_full_can_be_said)
 {
     struct sta_account account;

@@ -15,9 +15,12 @@
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
+#define BINDING_BYTES ((uint64_t)16 << 10)   /* of the traces' columns to a plan, about */
+#define EXPRESSION_BYTES ((uint64_t)4 << 10) /* of a plan, with the program that evaluates it, about */
+
 struct sta_query_result {
     _Atomic unsigned references;
-    struct sta_events *events;
+    struct sta_events *events; /* this and the plan: of plain rows */
     struct sta_plan plan;
     struct sta_query_context context;
     struct sta_outcome outcome;
@@ -79,6 +82,15 @@ static uint64_t fingerprint_of(const struct sta_query *query)
 
 /* ---- results */
 
+/* A materialized has all that is asked of it; what it was made from would be held as long as the result is
+ * kept, and takes more than a short answer. */
+static void drop_sources(struct sta_query_result *result)
+{
+    sta_plan_fini(&result->plan);
+    sta_events_destroy(result->events);
+    result->events = NULL;
+}
+
 static int run(struct sta_query_result *result, const struct sta_query *query, struct sta_error *err)
 {
     int rc = sta_plan_begin(query, &result->plan, err);
@@ -91,6 +103,8 @@ static int run(struct sta_query_result *result, const struct sta_query *query, s
         rc = sta_plan_stages(query, &result->events->schema, plan, err);
     if (rc == 0)
         rc = sta_stages_run(plan, result->events, &result->context, &result->outcome, err);
+    if (rc == 0 && result->outcome.materialized != NULL)
+        drop_sources(result);
     return rc;
 }
 
@@ -139,10 +153,22 @@ uint64_t sta_query_sums_too_large(const struct sta_query_result *result)
     return result->context.sums_too_large;
 }
 
+/* What plain rows are still to be read with, about: most is the expressions' own dictionaries and vectors. */
+static uint64_t plan_bytes(const struct sta_plan *plan)
+{
+    uint64_t expressions = 0;
+    for (size_t i = 0; i < plan->stage_count; i++) {
+        const struct sta_plan_stage *stage = &plan->stages[i];
+        expressions += stage->derived_count + stage->output_count + (stage->filter != NULL);
+    }
+    return BINDING_BYTES + expressions * EXPRESSION_BYTES;
+}
+
 uint64_t sta_query_result_bytes(const struct sta_query_result *result)
 {
     const struct sta_materialized *materialized = result->outcome.materialized;
-    return sizeof *result + (materialized != NULL ? sta_materialized_bytes(materialized) : 0);
+    return sizeof *result +
+           (materialized != NULL ? sta_materialized_bytes(materialized) : plan_bytes(&result->plan));
 }
 
 int sta_query_row_count(struct sta_query_result *result, const struct sta_budget *budget, uint64_t *count,
@@ -174,6 +200,8 @@ struct sta_query_reader {
     struct sta_query_result *result; /* held */
     struct sta_plain_reader *plain;  /* NULL: of the materialized */
     struct sta_materialized_batch *batch;
+    const struct sta_column_info *columns; /* of the materialized */
+    size_t column_count;
     uint64_t row;               /* the next one of the materialized */
     struct sta_vector *vectors; /* of the materialized */
 };
@@ -205,7 +233,8 @@ static void start(struct sta_query_reader *reader, const struct sta_budget *budg
         return;
     }
     reader->batch = sta_materialized_batch_create(result->outcome.materialized);
-    reader->vectors = sta_alloc_array(result->plan.column_count + 1, sizeof *reader->vectors);
+    reader->columns = sta_materialized_columns(result->outcome.materialized, &reader->column_count);
+    reader->vectors = sta_alloc_array(reader->column_count + 1, sizeof *reader->vectors);
     reader->row = words != NULL ? STA_MIN(words[1], sta_materialized_rows(result->outcome.materialized)) : 0;
 }
 
@@ -259,7 +288,7 @@ static int next_materialized(struct sta_query_reader *reader, uint64_t most, uin
     if (reader->row >= sta_materialized_rows(reader->result->outcome.materialized))
         return STA_OK;
     int rc = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
-    for (size_t i = 0; rc == 0 && i < reader->result->plan.column_count; i++) {
+    for (size_t i = 0; rc == 0 && i < reader->column_count; i++) {
         rc = sta_materialized_batch_get(reader->batch, (uint32_t)i, &reader->vectors[i], err);
         reader->vectors[i] = sta_vector_from(reader->vectors[i], first);
     }
@@ -271,14 +300,12 @@ static int next_materialized(struct sta_query_reader *reader, uint64_t most, uin
 static int read_materialized(struct sta_query_reader *reader, size_t most, struct sta_table *table,
                              struct sta_error *err)
 {
-    const struct sta_plan *plan = &reader->result->plan;
     const uint64_t left = sta_materialized_rows(reader->result->outcome.materialized) - reader->row;
     const size_t rows = STA_MIN(left, (uint64_t)most);
     uint32_t now = 0;
     int rc = 0;
     sta_table_init(table, rows);
-    for (size_t i = 0; i < plan->column_count; i++)
-        sta_table_add(table, plan->columns[i].name, plan->columns[i].type, plan->columns[i].unit);
+    sta_table_add_all(table, reader->columns, reader->column_count);
     for (size_t at = 0; rc == 0 && at < rows; at += now) {
         rc = next_materialized(reader, rows - at, &now, err);
         for (size_t i = 0; i < table->column_count; i++)

@@ -1,6 +1,7 @@
 /* Plain rows: their order, windows, pages that go on, sorting, several traces; and what a later stage makes
  * of them. */
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -241,5 +242,46 @@ Test(query_plain, cancelled)
     fixture.asked.budget.cancel = &cancel;
     cr_assert_null(asked_result(&fixture.asked, "{\"aggregate\": {\"n\": \"count()\"}}", &err));
     cr_assert_eq(err.status, STA_ECANCELLED);
+    fixture_fini(&fixture);
+}
+
+/* Of the sanitizers' own heap; not there without them. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static size_t heap_in_use(void)
+{
+    return __sanitizer_get_current_allocated_bytes != NULL ? __sanitizer_get_current_allocated_bytes()
+                                                           : mallinfo2().uordblks;
+}
+
+/* Results are kept within a number of bytes, so each must say what it holds, about. */
+static void expect_counted(const struct asked *asked, const char *request)
+{
+    enum { COUNT = 64 };
+    struct sta_error err = STA_ERROR_INIT;
+    struct sta_query_result *results[COUNT];
+    uint64_t counted = 0;
+    sta_query_result_release(asked_result(asked, request, &err)); /* what is made once is there */
+    const size_t before = heap_in_use();
+    for (int i = 0; i < COUNT; i++) {
+        results[i] = asked_result(asked, request, &err);
+        cr_assert_not_null(results[i], "%s", err.text);
+        counted += sta_query_result_bytes(results[i]);
+    }
+    const size_t held = heap_in_use() - before;
+    cr_expect_leq(held, 2 * counted + COUNT * 4096, "%s: %zu bytes held, %zu counted", request, held / COUNT,
+                  (size_t)counted / COUNT);
+    for (int i = 0; i < COUNT; i++)
+        sta_query_result_release(results[i]);
+}
+
+Test(query_plain, what_a_kept_result_holds_is_counted)
+{
+    struct fixture fixture;
+    fixture_init(&fixture, 2, 2);
+    expect_counted(&fixture.asked, "{\"filter\": \"dur > 1\"}");
+    expect_counted(&fixture.asked, "{\"columns\": [\"ts\"], \"order_by\": [\"-dur\"]}");
+    expect_counted(&fixture.asked, "{\"filter\": \"func_name.str.contains('re.*d|wri')\", "
+                                   "\"group_by\": [\"func_name\"], \"aggregate\": {\"n\": \"count()\"}}");
     fixture_fini(&fixture);
 }
