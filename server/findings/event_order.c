@@ -7,6 +7,7 @@
  * is cheap to read, and only when two events agree in that, another pass hashes everything. */
 #include "findings/event_order.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 
 static const char WHAT[] = "the order of events";
 #define JUMP_US 1000
+#define EXACT_WHOLE 0x1p53 /* whole numbers below it have a double of their own */
 
 struct record {
     int64_t ts, from, to; /* from, to: cut to the window */
@@ -87,10 +89,27 @@ static void hash_codes(const uint32_t *codes, uint64_t salt, uint32_t rows, uint
     }
 }
 
+/* One value, the same whatever kinds the other values of its row group have: among numbers with a fraction a
+ * whole number is stored as one of these. */
+static uint64_t hash_value(uint64_t hash, uint64_t salt, enum sta_value_kind kind, uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (kind == STA_VALUE_TEXT)
+        return mix(hash, salt + (uint32_t)bits);
+    if (kind == STA_VALUE_FLOAT && fabs(number) < EXACT_WHOLE && number == trunc(number)) {
+        kind = STA_VALUE_INT;
+        bits = (uint64_t)(int64_t)number;
+    }
+    return mix(hash, salt ^ bits ^ (uint64_t)kind << 56);
+}
+
 /* Adds a column to the hashes of a row group; a missing value adds nothing. */
 static void hash_column(const struct sta_column_values *column, uint64_t salt, uint32_t rows,
                         uint64_t *hashes)
 {
+    static const enum sta_value_kind kinds[] = {
+        [STA_KIND_INT] = STA_VALUE_INT, [STA_KIND_FLOAT] = STA_VALUE_FLOAT, [STA_KIND_BOOL] = STA_VALUE_BOOL};
     const struct sta_column_values values = *column; /* for all the compiler knows hashes[] overwrite it */
     if (values.kind == STA_KIND_ABSENT)
         return;
@@ -101,13 +120,14 @@ static void hash_column(const struct sta_column_values *column, uint64_t salt, u
     for (uint32_t row = 0; row < rows; row++) {
         if (values.any_missing && values.missing[row])
             continue;
-        const uint64_t kind = values.kind == STA_KIND_MIXED ? values.kinds[row] : values.kind;
+        const enum sta_value_kind kind =
+            values.kind == STA_KIND_MIXED ? (enum sta_value_kind)values.kinds[row] : kinds[values.kind];
         uint64_t bits;
         if (values.kind == STA_KIND_FLOAT)
             memcpy(&bits, &values.numbers[row], sizeof bits);
         else
             bits = (uint64_t)values.integers[row];
-        hashes[row] = mix(hashes[row], salt ^ bits ^ kind << 56);
+        hashes[row] = hash_value(hashes[row], salt, kind, bits);
     }
 }
 
