@@ -230,16 +230,50 @@ static int evaluate_trace(struct sta_evaluation *evaluation, const struct sta_as
     return STA_OK;
 }
 
+static int compare_hosts(const void *a, const void *b, void *names)
+{
+    return sta_text_order(sta_dictionary_text(names, *(const uint32_t *)a),
+                          sta_dictionary_text(names, *(const uint32_t *)b));
+}
+
+/* The codes of the hosts that have events, by name; at the end the one past all codes: no host name. */
+static uint32_t *hosts_by_name(const struct sta_phases *phases, const struct sta_dictionary *names,
+                               size_t *count)
+{
+    uint32_t *hosts = sta_alloc_array((size_t)phases->host_limit + 1, sizeof *hosts);
+    *count = 0;
+    for (uint32_t h = 0; h < phases->host_limit; h++)
+        if (phases->of_host[h].start <= phases->of_host[h].end)
+            hosts[(*count)++] = h;
+    qsort_r(hosts, *count, sizeof *hosts, compare_hosts, (void *)(uintptr_t)names);
+    if (phases->of_host[phases->host_limit].start <= phases->of_host[phases->host_limit].end)
+        hosts[(*count)++] = phases->host_limit;
+    return hosts;
+}
+
+static void put_hosts(const struct sta_evaluation *evaluation, struct sta_table *evidence)
+{
+    const struct sta_dictionary *names = sta_snapshot_entities(evaluation->run->query.snapshot)->hosts;
+    const struct sta_phases *phases = &evaluation->phases;
+    size_t count;
+    uint32_t *hosts = hosts_by_name(phases, names, &count);
+    for (size_t row = 0; row < evidence->rows; row++) {
+        const struct sta_host_span span = phases->of_host[hosts[row]];
+        if (hosts[row] < phases->host_limit)
+            sta_evidence_name(evidence, 0, row, sta_dictionary_text(names, hosts[row]).bytes);
+        sta_table_set_number(&evidence->columns[1], row, sta_run_seconds(evaluation->run, span.start));
+        sta_table_set_number(&evidence->columns[2], row, sta_run_seconds(evaluation->run, span.end));
+    }
+    free(hosts);
+}
+
 static void evaluate_clocks(const struct sta_evaluation *evaluation, const char *ask,
                             struct sta_figure_list *figures, struct sta_table *evidence)
 {
     static const char *const names[] = {"host_name", "start", "end"}, *const units[] = {NULL, "s", "s"};
     static const enum sta_type types[] = {STA_TYPE_TEXT, STA_TYPE_FLOAT, STA_TYPE_FLOAT};
-    const struct sta_entities *entities = sta_snapshot_entities(evaluation->run->query.snapshot);
     const struct sta_phases *phases = &evaluation->phases;
     int64_t first = INT64_MAX, last = INT64_MIN, latest = INT64_MIN, earliest = INT64_MAX;
-    size_t row = 0;
-    sta_evidence_begin(evidence, phases->hosts, names, types, units, STA_COUNT_OF(names));
     for (uint32_t h = 0; h <= phases->host_limit; h++) {
         const struct sta_host_span span = phases->of_host[h];
         if (span.start > span.end)
@@ -248,14 +282,9 @@ static void evaluate_clocks(const struct sta_evaluation *evaluation, const char 
         last = STA_MAX(last, span.end);
         latest = STA_MAX(latest, span.start);
         earliest = STA_MIN(earliest, span.end);
-        if (row == evidence->rows)
-            continue;
-        if (h < phases->host_limit)
-            sta_evidence_name(evidence, 0, row, sta_dictionary_text(entities->hosts, h).bytes);
-        sta_table_set_number(&evidence->columns[1], row, sta_run_seconds(evaluation->run, span.start));
-        sta_table_set_number(&evidence->columns[2], row, sta_run_seconds(evaluation->run, span.end));
-        row++;
     }
+    sta_evidence_begin(evidence, phases->hosts, names, types, units, STA_COUNT_OF(names));
+    put_hosts(evaluation, evidence);
     const double job = last > first ? (double)last - (double)first : 0;
     sta_figure_int(figures, ask, "hosts", phases->hosts);
     sta_figure_number(figures, ask, "common", job > 0 ? (double)STA_MAX(earliest - latest, 0) / job : NAN);
