@@ -195,6 +195,7 @@ static int put_row_group(struct exporting *exporting, struct sta_column_reader *
             if (to->texts != NULL) /* the dictionary ends with the columns */
                 sta_table_set_text(table, to, rows[i], to->texts[rows[i]].bytes, to->texts[rows[i]].length);
         }
+        sta_column_reader_drop(reader, c);
         column++;
     }
     return rc;

@@ -182,6 +182,15 @@ static bool add_time(struct request *request, uint32_t column, const char *name)
     return true;
 }
 
+static void put_value(struct sta_table *table, const struct sta_schema_column *of,
+                      const struct sta_vector *vector, uint32_t at)
+{
+    struct sta_table_column *column = sta_table_add(table, of->name, of->type, NULL);
+    sta_table_put(column, 0, vector, at);
+    if (column->texts != NULL) /* the dictionary ends with the columns */
+        sta_table_set_text(table, column, 0, column->texts[0].bytes, column->texts[0].length);
+}
+
 /* The columns of queries that the event has a value in. */
 static int read_columns(struct request *request, struct sta_error *err)
 {
@@ -200,14 +209,9 @@ static int read_columns(struct request *request, struct sta_error *err)
             continue; /* a blank: times in ticks, which queries do not see */
         rc = sta_column_reader_get(reader, c, &vector, err);
         const uint32_t at = vector.constant ? 0 : row;
-        if (rc != 0 || sta_vector_is_missing(&vector, at))
-            continue;
-        struct sta_table_column *column =
-            sta_table_add(&request->answer->columns, schema->columns[c].name, schema->columns[c].type, NULL);
-        sta_table_put(column, 0, &vector, at);
-        if (column->texts != NULL) /* the dictionary ends with the columns */
-            sta_table_set_text(&request->answer->columns, column, 0, column->texts[0].bytes,
-                               column->texts[0].length);
+        if (rc == 0 && !sta_vector_is_missing(&vector, at))
+            put_value(&request->answer->columns, &schema->columns[c], &vector, at);
+        sta_column_reader_drop(reader, c);
     }
     sta_column_reader_destroy(reader);
     return rc;
