@@ -15,6 +15,7 @@
 /* Times are whole microseconds as traced (Unix time in real traces); |ts|, |dur| and |ts + dur| stay within
  * this, so that nanoseconds of any difference fit 64 bits.  A line past it is malformed. */
 #define STA_TIME_LIMIT INT64_C(4600000000000000)
+#define STA_GRANULARITY_LIMIT INT64_C(1000000000000000) /* microseconds: two bins fit behind any time */
 
 #define STA_ARGS_KEYS_LIMIT 4096 /* distinct args keys of a trace; further ones are counted, not stored */
 #define STA_NO_ID INT64_MIN      /* a missing pid or tid */

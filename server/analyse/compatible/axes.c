@@ -53,10 +53,10 @@ static int count_bins(struct sta_axes *axes, const struct sta_table_query *query
                       const struct sta_bound_query *bound, struct sta_error *err)
 {
     int64_t g = query->granularity_us;
-    if (g < 1 || g > STA_TIME_LIMIT / 1000)
+    if (g < 1 || g > STA_GRANULARITY_LIMIT)
         return sta_fail_at(err, STA_EINPUT, "/granularity",
                            "granularity must be from 1 microsecond to %lld seconds",
-                           (long long)(STA_TIME_LIMIT / 1000 / 1000000));
+                           (long long)(STA_GRANULARITY_LIMIT / 1000000));
     axes->bin_ticks = g * bound->ticks_per_us;
     int64_t bins = last_start(bound->query->snapshot) / axes->bin_ticks + 1;
     if (bins > INT32_MAX)

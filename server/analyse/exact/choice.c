@@ -82,11 +82,11 @@ int sta_exact_layer(const struct sta_bound_query *bound, const char *name, uint3
 int sta_exact_granularity(const struct sta_bound_query *bound, int64_t granularity_us, int64_t *ticks,
                           struct sta_error *err)
 {
-    const int64_t most = STA_TIME_LIMIT / 1000;
-    *ticks = granularity_us * bound->ticks_per_us;
-    if (granularity_us >= 1 && granularity_us <= most)
+    if (granularity_us >= 1 && granularity_us <= STA_GRANULARITY_LIMIT) {
+        *ticks = granularity_us * bound->ticks_per_us;
         return 0;
+    }
     sta_fail(err, STA_EINPUT, "granularity must be from 1 microsecond to %lld seconds",
-             (long long)(most / 1000000));
+             (long long)(STA_GRANULARITY_LIMIT / 1000000));
     return sta_at(err, "/granularity", -1);
 }

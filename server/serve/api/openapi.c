@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/event.h"
 #include "common/memory.h"
 #include "serve/api/openapi.h"
 #include "serve/api/schemas.h"
@@ -30,9 +31,15 @@ static bool is_whole(const struct sta_parameter *parameter)
     return parameter->type == STA_PARAMETER_COUNT || parameter->type == STA_PARAMETER_ROWS;
 }
 
+static bool is_number(const struct sta_parameter *parameter)
+{
+    return parameter->type == STA_PARAMETER_SECONDS || parameter->type == STA_PARAMETER_WIDTH ||
+           parameter->type == STA_PARAMETER_NUMBER;
+}
+
 static void put_parameter_schema(struct sta_buffer *out, const struct sta_parameter *parameter)
 {
-    bool number = parameter->type == STA_PARAMETER_SECONDS || parameter->type == STA_PARAMETER_WIDTH;
+    bool number = is_number(parameter);
     bool list = parameter->type == STA_PARAMETER_LIST || parameter->type == STA_PARAMETER_PAIRS;
     sta_put_char(out, '{');
     sta_put_member_text(out, "type",
@@ -52,8 +59,11 @@ static void put_parameter_schema(struct sta_buffer *out, const struct sta_parame
         }
         sta_put_char(out, ']');
     }
-    if (parameter->type == STA_PARAMETER_WIDTH)
-        sta_put_member_uint(out, "exclusiveMinimum", 0);
+    if (parameter->type == STA_PARAMETER_WIDTH) {
+        sta_put_member(out, "minimum");
+        sta_put_text(out, "0.000001");
+        sta_put_member_uint(out, "maximum", STA_GRANULARITY_LIMIT / 1000000);
+    }
     if (is_whole(parameter))
         sta_put_member_uint(out, "minimum", parameter->type == STA_PARAMETER_COUNT);
     if (parameter->fallback != NULL) {
@@ -68,8 +78,7 @@ static void put_parameter_schema(struct sta_buffer *out, const struct sta_parame
 
 static void put_query_parameter(struct sta_buffer *out, const struct sta_parameter *parameter)
 {
-    bool quoted = parameter->type != STA_PARAMETER_SECONDS && parameter->type != STA_PARAMETER_WIDTH &&
-                  !is_whole(parameter);
+    bool quoted = !is_number(parameter) && !is_whole(parameter);
     bool list = parameter->type == STA_PARAMETER_LIST || parameter->type == STA_PARAMETER_PAIRS;
     sta_put_char(out, '{');
     sta_put_member_text(out, "name", parameter->name);

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "common/buffer.h"
+#include "common/event.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "serve/http/request.h"
 
-#define WIDTH_LIMIT 1e9 /* seconds */
+#define WIDTH_LIMIT ((double)(STA_GRANULARITY_LIMIT / 1000000)) /* seconds */
 
 #define IS_REQUIRED(id) (STA_PARAMETER_##id == STA_PARAMETER_TRACES)
 

@@ -113,7 +113,8 @@ enum sta_parameter_type {
       "Which layers of the preset are sets, with commas between. Default: all but the ancestors of what "    \
       "I/O hides behind.")                                                                                   \
     X(SCOPE, "scope", TEXT, NULL, NULL, "process",                                                           \
-      "What a unit is: thread, process, rank_group (default), host or job.")                                 \
+      "What a unit is: thread, process, rank_group, host or job. Default: rank_group; of gaps thread, of "   \
+      "call trees job.")                                                                                     \
     X(OVERLAP_SEMANTICS, "semantics", CHOICE, "exact|compatible", NULL, "exact",                             \
       "exact (default): by the intervals of every event. compatible: the numbers of the older analyser, "    \
       "for sets named compute, io, app_io.")                                                                 \
@@ -148,6 +149,9 @@ enum sta_parameter_type {
       "How the starts of fetches are aligned: false, avg, min. Repeat it for several. Default: all.")        \
     X(EPOCH, "epoch", COUNT, NULL, NULL, "1", "Only this epoch, from 1.")                                    \
     X(SKIP, "skip", ROWS, NULL, NULL, "10", "Leaves out so many first steps of each epoch.")                 \
+    X(SHOWN_PRESET, "preset", TEXT, NULL, NULL, "dlio",                                                      \
+      "Name of the preset whose layers and refined categories the events are seen with. Default: the one "   \
+      "chosen from the trace's content.")                                                                    \
     X(SHOWN_FILTERS, "filters", CHOICE, "on|off", NULL, "on",                                                \
       "Whether the preset's dropping filters apply. Default: off, a timeline hides nothing unasked.")        \
     X(LANES, "lanes", LIST, NULL, NULL, "job",                                                               \

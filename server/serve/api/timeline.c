@@ -14,7 +14,7 @@
 
 #define PREPARED_SHARE 3 /* of the free memory, a third at most goes to what nobody has asked for */
 #define TIMELINE_VALUES                                                                                      \
-    (STA_HAS(TRACED_PRESET) | STA_HAS(SHOWN_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |       \
+    (STA_HAS(SHOWN_PRESET) | STA_HAS(SHOWN_FILTERS) | STA_HAS(FROM) | STA_HAS(TO) | STA_HAS(FILTER) |        \
      STA_HAS(LANES))
 
 /* ---- what all calls have in common */
@@ -398,7 +398,7 @@ static int answer_search(const struct sta_timeline_query *query, const struct st
 }
 
 const struct sta_view_kind sta_view_timeline_event = {.name = "timeline_event",
-                                                      .document_values = STA_HAS(TRACED_PRESET),
+                                                      .document_values = STA_HAS(SHOWN_PRESET),
                                                       .check = sta_view_default_preset,
                                                       .has_own_preset = true,
                                                       .compute = compute,
