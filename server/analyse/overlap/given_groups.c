@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exec/sort.h"
 #include "analyse/sources/rank_groups.h"
 #include "common/account.h"
 #include "common/memory.h"
@@ -58,40 +57,9 @@ int sta_given_groups_check(const struct sta_document *rank_groups, struct sta_er
 
 struct naming {
     const struct sta_entities *entities;
-    uint32_t *index;             /* processes by host and pid */
     bool *named;                 /* by process: the request names it .. */
     struct sta_group_key *names; /* .. as one of this group */
 };
-
-static int compare_process(const struct sta_entity_process *process, uint32_t host, int64_t pid)
-{
-    if (process->host != host)
-        return process->host < host ? -1 : 1;
-    return (process->pid > pid) - (process->pid < pid);
-}
-
-static int compare_places(const void *a, const void *b, void *context)
-{
-    const struct sta_entity_process *processes = context;
-    const struct sta_entity_process *other = &processes[*(const uint32_t *)b];
-    return compare_process(&processes[*(const uint32_t *)a], other->host, other->pid);
-}
-
-static void name_process(struct naming *naming, uint32_t host, int64_t pid, int64_t root)
-{
-    uint32_t low = 0, high = naming->entities->process_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2, process = naming->index[middle];
-        const int order = compare_process(&naming->entities->processes[process], host, pid);
-        if (order == 0) {
-            naming->named[process] = true;
-            naming->names[process] = (struct sta_group_key){host, root};
-            return;
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-}
 
 static void name_group(struct naming *naming, const struct sta_document *group)
 {
@@ -103,8 +71,13 @@ static void name_group(struct naming *naming, const struct sta_document *group)
         if (code == STA_NO_CODE)
             return; /* a host without events */
     }
-    for (const struct sta_document *pid = pids->first; pid != NULL; pid = pid->next)
-        name_process(naming, code, pid->integer, pids->first->integer);
+    for (const struct sta_document *pid = pids->first; pid != NULL; pid = pid->next) {
+        const uint32_t process = sta_process_find(naming->entities, code, pid->integer);
+        if (process == STA_NO_PARENT)
+            continue;
+        naming->named[process] = true;
+        naming->names[process] = (struct sta_group_key){code, pids->first->integer};
+    }
 }
 
 static int naming_init(struct naming *naming, const struct sta_entities *entities,
@@ -113,19 +86,14 @@ static int naming_init(struct naming *naming, const struct sta_entities *entitie
 {
     const size_t count = entities->process_count;
     naming->entities = entities;
-    naming->index = sta_account_alloc(budget->account, count + 1, sizeof *naming->index, WHAT, err);
     naming->named = sta_account_calloc(budget->account, count + 1, sizeof *naming->named, WHAT, err);
     naming->names = sta_account_calloc(budget->account, count + 1, sizeof *naming->names, WHAT, err);
-    if (naming->index == NULL || naming->named == NULL || naming->names == NULL)
+    if (naming->named == NULL || naming->names == NULL)
         return err->status;
-    for (uint32_t p = 0; p < count; p++)
-        naming->index[p] = p;
-    int rc = sta_sort(budget, naming->index, count, sizeof *naming->index, compare_places,
-                      (void *)(uintptr_t)entities->processes, err);
-    for (const struct sta_document *group = rank_groups != NULL ? rank_groups->first : NULL;
-         group != NULL && rc == 0; group = group->next)
+    for (const struct sta_document *group = rank_groups != NULL ? rank_groups->first : NULL; group != NULL;
+         group = group->next)
         name_group(naming, group);
-    return rc;
+    return STA_OK;
 }
 
 static int name_all(struct naming *naming, uint32_t *parents, const struct sta_budget *budget,
@@ -173,7 +141,6 @@ int sta_given_groups(const struct sta_snapshot *snapshot, const struct sta_docum
     rc = naming_init(&naming, sta_snapshot_entities(snapshot), rank_groups, budget, err);
     if (rc == 0)
         rc = name_all(&naming, parents, budget, groups, err);
-    sta_account_free(budget->account, naming.index);
     sta_account_free(budget->account, naming.named);
     sta_account_free(budget->account, naming.names);
     sta_account_free(budget->account, parents);

@@ -22,6 +22,10 @@ struct sta_rank_groups {
 
 #define STA_NO_PARENT UINT32_MAX
 
+/** The index of the process that has a pid on a host (code of the entities' hosts, or STA_NO_CODE);
+ * STA_NO_PARENT: there is none. */
+uint32_t sta_process_find(const struct sta_entities *entities, uint32_t host, int64_t pid);
+
 /**
  * sta_rank_groups_init - find the groups of all complete events of a snapshot, before any filter
  * Once for each snapshot it reads the row groups that hold args.ppid or a fork.

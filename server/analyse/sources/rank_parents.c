@@ -35,8 +35,6 @@ struct search {
     uint32_t ppid_key, ret_key; /* STA_NO_CODE: no event has it */
     uint32_t fork_names[3];
     uint32_t posix_cat;
-    uint32_t *first_of_host; /* by host code, one more for a missing host: processes of the host .. */
-    uint32_t *end_of_host;   /* .. that have a pid */
     unsigned workers;
     struct claim *claims; /* the first that were seen, by worker, kind and process */
     struct sta_account *account;
@@ -46,45 +44,28 @@ struct search {
 
 /* ---- processes by (host, pid) */
 
-static uint32_t host_slot(const struct search *search, uint32_t host)
+/* As the entities order them: hosts by text, what is missing last. */
+static int compare_process(const struct sta_entities *entities, const struct sta_entity_process *process,
+                           uint32_t host, int64_t pid)
 {
-    return host == STA_NO_CODE ? sta_dictionary_count(search->entities->hosts) : host;
+    if (process->host == host)
+        return process->pid == STA_NO_ID ? 1 : (process->pid > pid) - (process->pid < pid);
+    if (process->host == STA_NO_CODE || host == STA_NO_CODE)
+        return process->host == STA_NO_CODE ? 1 : -1;
+    return sta_text_order(sta_dictionary_text(entities->hosts, process->host),
+                          sta_dictionary_text(entities->hosts, host));
 }
 
-static int index_hosts(struct search *search, struct sta_error *err)
+uint32_t sta_process_find(const struct sta_entities *entities, uint32_t host, int64_t pid)
 {
-    const struct sta_entities *entities = search->entities;
-    size_t hosts = (size_t)sta_dictionary_count(entities->hosts) + 1;
-    search->first_of_host =
-        sta_account_calloc(search->account, hosts, sizeof *search->first_of_host, WHAT, err);
-    search->end_of_host = sta_account_calloc(search->account, hosts, sizeof *search->end_of_host, WHAT, err);
-    if (search->first_of_host == NULL || search->end_of_host == NULL)
-        return err->status;
-    for (uint32_t p = 0; p < entities->process_count; p++) {
-        uint32_t slot = host_slot(search, entities->processes[p].host);
-        bool begins = p == 0 || entities->processes[p - 1].host != entities->processes[p].host;
-        if (begins)
-            search->first_of_host[slot] = search->end_of_host[slot] = p;
-        if (entities->processes[p].pid != STA_NO_ID)
-            search->end_of_host[slot] = p + 1;
-    }
-    return STA_OK;
-}
-
-static uint32_t find_process(const struct search *search, uint32_t host, int64_t pid)
-{
-    uint32_t slot = host_slot(search, host);
-    uint32_t low = search->first_of_host[slot];
-    uint32_t high = search->end_of_host[slot];
+    uint32_t low = 0, high = entities->process_count;
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int64_t there = search->entities->processes[middle].pid;
-        if (there == pid)
+        const uint32_t middle = low + (high - low) / 2;
+        const int order = compare_process(entities, &entities->processes[middle], host, pid);
+        if (order == 0)
             return middle;
-        if (there < pid)
-            low = middle + 1;
-        else
-            high = middle;
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
     }
     return STA_NO_PARENT;
 }
@@ -233,7 +214,7 @@ static int read_stated(void *self, unsigned worker, const struct sta_scan_rows *
         rc = read_speaker(search, rows, row, &process, &claim.ts, err);
         if (rc != 0)
             return rc;
-        claim.parent = find_process(search, search->entities->processes[process].host, pid);
+        claim.parent = sta_process_find(search->entities, search->entities->processes[process].host, pid);
         rc = offer(search, claim_of(search, worker, CLAIM_STATED, process), &claim, err);
     }
     return rc;
@@ -258,7 +239,7 @@ static int read_fork(const struct search *search, unsigned worker, const struct 
     rc = read_speaker(search, rows, row, &claim.parent, &claim.ts, err);
     if (rc != 0)
         return rc;
-    uint32_t child = find_process(search, search->entities->processes[claim.parent].host, pid);
+    uint32_t child = sta_process_find(search->entities, search->entities->processes[claim.parent].host, pid);
     return child != STA_NO_PARENT ? offer(search, claim_of(search, worker, CLAIM_FORKED, child), &claim, err)
                                   : STA_OK;
 }
@@ -335,17 +316,15 @@ static int search_init(struct search *search, const struct sta_snapshot *snapsho
     search->claims =
         sta_account_calloc(account, (size_t)workers * CLAIM_KINDS * search->entities->process_count,
                            sizeof *search->claims, WHAT, err);
-    int rc = search->claims != NULL ? index_hosts(search, err) : err->status;
-    return rc == 0 ? sta_columns_create((struct sta_snapshot *)snapshot, &options, &search->columns, err)
-                   : rc;
+    return search->claims != NULL
+               ? sta_columns_create((struct sta_snapshot *)snapshot, &options, &search->columns, err)
+               : err->status;
 }
 
 static void search_fini(struct search *search)
 {
     sta_columns_destroy(search->columns);
     sta_account_free(search->account, search->claims);
-    sta_account_free(search->account, search->first_of_host);
-    sta_account_free(search->account, search->end_of_host);
 }
 
 /* Charged to the snapshot, which keeps them.  NULL: it failed. */
