@@ -124,18 +124,15 @@ static int run_expression(const struct sta_figure_list *figures, const struct st
                           struct sta_figure *value, struct sta_error *err)
 {
     struct row *row = sta_alloc(sizeof *row);
-    struct sta_program *program;
+    struct sta_program *program = sta_program_create(expression);
+    struct sta_evaluator *evaluator = sta_evaluator_create();
     struct sta_vector vector;
     *row = (struct row){.figures = figures, .texts = sta_dictionary_create()};
-    int rc = sta_program_create(expression, &program, err);
-    if (rc == STA_OK) {
-        struct sta_evaluator *evaluator = sta_evaluator_create();
-        rc = sta_program_run(program, evaluator, 1, column_of, row, &vector, err);
-        if (rc == STA_OK)
-            take_result(&vector, value);
-        sta_evaluator_destroy(evaluator);
-        sta_program_destroy(program);
-    }
+    int rc = sta_program_run(program, evaluator, 1, column_of, row, &vector, err);
+    if (rc == STA_OK)
+        take_result(&vector, value);
+    sta_evaluator_destroy(evaluator);
+    sta_program_destroy(program);
     sta_dictionary_destroy(row->texts);
     free(row);
     return rc;

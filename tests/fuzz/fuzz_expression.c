@@ -73,15 +73,13 @@ static void check_predicates(const struct sta_expression *expression, const stru
 static void evaluate(const struct sta_expression *expression)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_program *program;
+    struct sta_program *program = sta_program_create(expression);
     struct sta_vector result;
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    if (sta_program_create(expression, &program, &err) == 0) {
-        int rc = sta_program_run(program, evaluator, ROWS, give, NULL, &result, &err);
-        if (rc == 0 && result.type == STA_TYPE_BOOL && result.missing == NULL)
-            check_predicates(expression, &result);
-        sta_program_destroy(program);
-    }
+    int rc = sta_program_run(program, evaluator, ROWS, give, NULL, &result, &err);
+    if (rc == 0 && result.type == STA_TYPE_BOOL && result.missing == NULL)
+        check_predicates(expression, &result);
+    sta_program_destroy(program);
     sta_evaluator_destroy(evaluator);
 }
 

@@ -59,15 +59,13 @@ static void intern_texts(void)
 static void evaluate(const struct sta_expression *expression, const struct sta_schema *schema)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_program *program;
+    struct sta_program *program = sta_program_create(expression);
     struct sta_vector result;
     struct sta_evaluator *evaluator = sta_evaluator_create();
     STA_ASSERT(sta_expression_type(expression) != STA_TYPE_NULL);
-    if (sta_program_create(expression, &program, &err) == 0) {
-        if (sta_program_run(program, evaluator, ROWS, give, (void *)schema, &result, &err) == 0)
-            STA_ASSERT(result.type == sta_expression_type(expression));
-        sta_program_destroy(program);
-    }
+    if (sta_program_run(program, evaluator, ROWS, give, (void *)schema, &result, &err) == 0)
+        STA_ASSERT(result.type == sta_expression_type(expression));
+    sta_program_destroy(program);
     sta_evaluator_destroy(evaluator);
 }
 

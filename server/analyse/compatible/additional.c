@@ -106,7 +106,7 @@ static int parse(struct formula *formula, const char *text, const struct sta_tab
     return rc;
 }
 
-static int bind_columns(struct formula *formula, const struct sta_table *table, struct sta_error *err)
+static void bind_columns(struct formula *formula, const struct sta_table *table)
 {
     formula->columns = sta_expression_columns(formula->expression, &formula->column_count);
     formula->divisor = sta_alloc_array(table->column_count + 1, sizeof *formula->divisor);
@@ -116,7 +116,7 @@ static int bind_columns(struct formula *formula, const struct sta_table *table, 
     formula->window = (struct window){
         .table = table,
         .numbers = sta_alloc_array((formula->column_count + 1) * STA_VECTOR_ROWS, sizeof(double))};
-    return sta_program_create(formula->expression, &formula->program, err);
+    formula->program = sta_program_create(formula->expression);
 }
 
 int sta_additional(struct sta_table *table, const struct sta_named_expression *metric, const char *time,
@@ -126,12 +126,11 @@ int sta_additional(struct sta_table *table, const struct sta_named_expression *m
     char *text = sta_preset_formula(metric->expression, time);
     STA_ASSERT(text != NULL); /* checked when the preset was loaded */
     int rc = parse(&formula, text, table, err);
-    if (rc == 0)
-        rc = bind_columns(&formula, table, err);
-    if (rc == 0)
+    if (rc == 0) {
+        bind_columns(&formula, table);
         rc = run(&formula, table, at, err);
-    if (formula.program != NULL)
-        sta_program_destroy(formula.program);
+    }
+    sta_program_destroy(formula.program);
     sta_expression_destroy(formula.expression);
     free(formula.window.numbers);
     free(formula.divisor);

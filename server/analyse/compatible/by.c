@@ -108,15 +108,14 @@ static int evaluate(struct sta_by *by, const struct sta_axes *axes, struct sta_p
 static int derive(struct sta_by *by, const struct sta_axes *axes, const struct sta_expression *expression,
                   const struct sta_budget *budget, struct sta_error *err)
 {
-    struct sta_program *program;
     const size_t ranks = axes->count[by->axis];
     by->texts = sta_dictionary_create_in(budget->account);
     by->value_of_rank = sta_pool_take(&by->pool, ranks + 1, sizeof *by->value_of_rank, "names", err);
-    int rc = by->value_of_rank != NULL ? sta_program_create(expression, &program, err) : err->status;
-    if (rc == 0) {
-        rc = evaluate(by, axes, program, budget, err);
-        sta_program_destroy(program);
-    }
+    if (by->value_of_rank == NULL)
+        return sta_error_wrap(err, "view %s", by->name);
+    struct sta_program *program = sta_program_create(expression);
+    int rc = evaluate(by, axes, program, budget, err);
+    sta_program_destroy(program);
     if (rc == 0)
         rc = sta_rank_texts(by->texts, by->value_of_rank, ranks, &by->codes, &by->count, &by->pool, budget,
                             err);

@@ -133,7 +133,7 @@ static int bind_expression(struct sta_exact_keys *keys, const char *text, unsign
         sta_expression_parse(text, strlen(text), sta_columns_schema(keys->bound->columns), &expression, err);
     if (rc == 0) {
         keys->type = sta_expression_type(expression);
-        rc = sta_program_create(expression, &keys->program, err);
+        keys->program = sta_program_create(expression);
         sta_expression_destroy(expression);
     }
     if (rc != 0) {
@@ -185,8 +185,7 @@ void sta_exact_keys_destroy(struct sta_exact_keys *keys)
     }
     free(keys->workers);
     sta_account_free(&keys->account, keys->of_threads);
-    if (keys->program != NULL)
-        sta_program_destroy(keys->program);
+    sta_program_destroy(keys->program);
     sta_dictionary_destroy(keys->values);
     sta_account_close(&keys->account);
     free(keys);

@@ -82,9 +82,8 @@ void sta_expression_divisors(const struct sta_expression *expression, uint8_t *d
  * what it needs of the expression, which may be destroyed before it; dictionaries of the vectors it was given
  * must live as long as it does. */
 struct sta_program;
-STA_MUSTCHECK int sta_program_create(const struct sta_expression *expression, struct sta_program **program,
-                                     struct sta_error *err);
-void sta_program_destroy(struct sta_program *program);
+struct sta_program *sta_program_create(const struct sta_expression *expression);
+void sta_program_destroy(struct sta_program *program); /* NULL allowed */
 /** Before it runs: the distinct texts that it makes, and what it remembers by text, may take @bytes of
  * memory; more lies in files in @spill_folder, or ends runs with STA_ELIMIT if that is NULL.  Unless this is
  * called, 256 MiB and NULL. */

@@ -139,11 +139,9 @@ struct sta_program *sta_program_of(struct sta_tree *tree, uint32_t root)
     return program;
 }
 
-int sta_program_create(const struct sta_expression *expression, struct sta_program **program,
-                       struct sta_error *err)
+struct sta_program *sta_program_create(const struct sta_expression *expression)
 {
-    *program = sta_program_of(expression->tree, expression->root);
-    return 0;
+    return sta_program_of(expression->tree, expression->root);
 }
 
 void sta_program_limit(struct sta_program *program, size_t bytes, const char *spill_folder)

@@ -19,7 +19,8 @@ static int make_condition(struct sta_class_condition *condition, const char *tex
     if (status != STA_OK)
         return status;
     condition->fixed = sta_open_condition_is_fixed(&condition->open);
-    return sta_program_create(condition->open.expression, &condition->program, err);
+    condition->program = sta_program_create(condition->open.expression);
+    return STA_OK;
 }
 
 static void condition_fini(struct sta_class_condition *condition)

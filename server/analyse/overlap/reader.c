@@ -171,13 +171,12 @@ int sta_overlap_binding_init(struct sta_overlap_binding *binding, const struct s
     *binding = (struct sta_overlap_binding){.request = request, .budget = budget};
     binding->readers = sta_alloc_array(sta_budget_workers(budget), sizeof(struct sta_overlap_reader *));
     int rc = sta_scope_create(request->columns, &request->scope, budget, &binding->scope, err);
-    for (uint32_t s = 0; rc == 0 && s < request->set_count; s++) {
+    for (uint32_t s = 0; s < request->set_count; s++) {
         if (request->sets[s].expression == NULL)
             continue;
-        rc = sta_program_create(request->sets[s].expression, &binding->programs[s], err);
-        if (rc == 0)
-            sta_program_limit(binding->programs[s], budget->memory / 4 / request->set_count,
-                              budget->spill_folder);
+        binding->programs[s] = sta_program_create(request->sets[s].expression);
+        sta_program_limit(binding->programs[s], budget->memory / 4 / request->set_count,
+                          budget->spill_folder);
     }
     return rc;
 }

@@ -111,20 +111,17 @@ static int bind_groups(struct sta_scope *scope, const struct sta_budget *budget,
 
 /* ---- scopes by expressions */
 
-static int bind_keys(struct sta_scope *scope, struct sta_error *err)
+static void bind_keys(struct sta_scope *scope)
 {
     const struct sta_scope_request *request = scope->request;
     for (size_t k = 0; k < request->key_count; k++) {
         struct sta_scope_key *key = &scope->keys[k];
         key->type = sta_expression_type(request->keys[k]);
         key->unit = sta_static_unit(sta_expression_unit(request->keys[k]));
-        int rc = sta_program_create(request->keys[k], &key->program, err);
-        if (rc != 0)
-            return rc;
+        key->program = sta_program_create(request->keys[k]);
         sta_program_limit(key->program, scope->budget->memory / 4 / request->key_count,
                           scope->budget->spill_folder);
     }
-    return 0;
 }
 
 static int units_of_keys(struct sta_scope_worker *worker, struct sta_column_reader *reader,
@@ -192,14 +189,15 @@ int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_r
     enum sta_type types[STA_KEY_COLUMNS];
     *fresh = (struct sta_scope){.columns = columns, .request = request, .budget = budget};
     name_keys(fresh);
-    int rc = request->kind == STA_SCOPE_KEYS ? bind_keys(fresh, err) : 0;
+    if (request->kind == STA_SCOPE_KEYS)
+        bind_keys(fresh);
     for (size_t k = 0; k < fresh->key_count; k++)
         types[k] = fresh->keys[k].type;
     if (fresh->key_count > 0)
         fresh->units = sta_numbering_create(types, fresh->key_count, budget);
-    if (rc == 0 && request->kind == STA_SCOPE_RANK_GROUP)
+    if (request->kind == STA_SCOPE_RANK_GROUP)
         return bind_groups(fresh, budget, err);
-    return rc == 0 && request->kind < STA_SCOPE_JOB ? number_threads(fresh, NULL, err) : rc;
+    return request->kind < STA_SCOPE_JOB ? number_threads(fresh, NULL, err) : STA_OK;
 }
 
 void sta_scope_destroy(struct sta_scope *scope)
@@ -207,8 +205,7 @@ void sta_scope_destroy(struct sta_scope *scope)
     if (scope == NULL)
         return;
     for (size_t k = 0; k < scope->key_count; k++)
-        if (scope->keys[k].program != NULL)
-            sta_program_destroy(scope->keys[k].program);
+        sta_program_destroy(scope->keys[k].program);
     sta_numbering_destroy(scope->units);
     sta_account_free(scope->budget->account, scope->unit_of_thread);
     free(scope);

@@ -50,16 +50,12 @@ static int evaluate(struct masks *masks, struct sta_program *program, struct sta
 
 int sta_where_masks(const struct sta_overlap_request *request, uint8_t **list_of_mask, struct sta_error *err)
 {
-    struct sta_program *program;
-    *list_of_mask = NULL;
-    int rc = sta_program_create(request->where, &program, err);
-    if (rc != 0)
-        return rc;
+    struct sta_program *program = sta_program_create(request->where);
     struct masks masks = {.request = request};
     masks.values = sta_alloc_array((size_t)(request->set_count + 1) * STA_VECTOR_ROWS, 1);
     *list_of_mask = sta_alloc_array((size_t)1 << request->set_count, 1);
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    rc = evaluate(&masks, program, evaluator, *list_of_mask, err);
+    int rc = evaluate(&masks, program, evaluator, *list_of_mask, err);
     sta_evaluator_destroy(evaluator);
     sta_program_destroy(program);
     free(masks.values);

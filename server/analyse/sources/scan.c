@@ -427,9 +427,7 @@ int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget, s
     struct run run = {.scan = scan};
     struct sta_program *filter = NULL;
     if (scan->filter != NULL) {
-        int rc = sta_program_create(scan->filter, &filter, err);
-        if (rc != 0)
-            return rc;
+        filter = sta_program_create(scan->filter);
         sta_program_limit(filter, budget->memory / 4, budget->spill_folder);
     }
     uint32_t *numbers;

@@ -122,9 +122,8 @@ int sta_materialized_order(const struct sta_materialized *materialized, const st
     struct sta_pipeline pipeline;
     stage_init(&stage, materialized, by, by_count, columns);
     *ordered = sta_query_context_rows(context, stage.result, columns);
-    int rc = sta_pipeline_init(&pipeline, NULL, materialized, &stage, 1, context, err);
-    if (rc == 0)
-        rc = collect(&pipeline, context, limit, *ordered, err);
+    sta_pipeline_init(&pipeline, NULL, materialized, &stage, 1, context);
+    int rc = collect(&pipeline, context, limit, *ordered, err);
     sta_pipeline_fini(&pipeline);
     stage_fini(&stage);
     if (rc != 0) {

@@ -49,7 +49,7 @@ static int make_cast(const struct sta_events_trace *trace, const struct sta_sche
     char *text = sta_sprintf("%s(args.`%s`)", wanted->type == STA_TYPE_FLOAT ? "float" : "str", key);
     int rc = sta_expression_parse(text, strlen(text), sta_columns_schema(trace->columns), &column->cast, err);
     if (rc == 0)
-        rc = sta_program_create(column->cast, &column->program, err);
+        column->program = sta_program_create(column->cast);
     free(text);
     return rc;
 }

@@ -18,13 +18,6 @@ struct sta_stage_programs {
     struct computed *items;
 };
 
-static int add_computed(struct computed *item, const struct sta_expression *expression, struct sta_error *err)
-{
-    int column = sta_expression_column(expression);
-    item->column = (uint32_t)column;
-    return column >= 0 ? 0 : sta_program_create(expression, &item->program, err);
-}
-
 /* Expression @index of a part, or NULL past its last. */
 static const struct sta_expression *expression_of(const struct sta_plan_stage *stage, enum sta_part part,
                                                   size_t index)
@@ -46,31 +39,28 @@ static const struct sta_expression *expression_of(const struct sta_plan_stage *s
     }
 }
 
-int sta_stage_programs_create(const struct sta_plan_stage *stage, size_t text_bytes, const char *spill_folder,
-                              struct sta_stage_programs **programs, struct sta_error *err)
+struct sta_stage_programs *sta_stage_programs_create(const struct sta_plan_stage *stage, size_t text_bytes,
+                                                     const char *spill_folder)
 {
     struct sta_stage_programs *fresh = sta_alloc(sizeof *fresh);
     size_t most = stage->derived_count + stage->key_count + stage->argument_count + stage->output_count + 2;
     size_t count = 0;
-    int rc = 0;
     fresh->stage = stage;
     fresh->items = sta_alloc_array(most, sizeof *fresh->items);
     for (int part = 0; part < STA_PARTS; part++) {
         const struct sta_expression *expression;
         fresh->first[part] = count;
-        for (size_t i = 0; rc == 0 && (expression = expression_of(stage, part, i)) != NULL; i++)
-            rc = add_computed(&fresh->items[count++], expression, err);
+        for (size_t i = 0; (expression = expression_of(stage, part, i)) != NULL; i++) {
+            const int column = sta_expression_column(expression);
+            fresh->items[count++] = (struct computed){
+                .column = (uint32_t)column, .program = column < 0 ? sta_program_create(expression) : NULL};
+        }
     }
     fresh->first[STA_PARTS] = count;
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (fresh->items[i].program != NULL)
             sta_program_limit(fresh->items[i].program, text_bytes / count, spill_folder);
-    if (rc != 0) {
-        sta_stage_programs_destroy(fresh);
-        fresh = NULL;
-    }
-    *programs = fresh;
-    return rc;
+    return fresh;
 }
 
 void sta_stage_programs_destroy(struct sta_stage_programs *programs)

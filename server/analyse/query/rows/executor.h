@@ -25,9 +25,8 @@ enum sta_part { /* what the expressions of a stage are for */
 
 struct sta_stage_programs;
 /** @text_bytes: of memory for the distinct texts that they make; more lies in files in @spill_folder. */
-STA_MUSTCHECK int sta_stage_programs_create(const struct sta_plan_stage *stage, size_t text_bytes,
-                                            const char *spill_folder, struct sta_stage_programs **programs,
-                                            struct sta_error *err);
+struct sta_stage_programs *sta_stage_programs_create(const struct sta_plan_stage *stage, size_t text_bytes,
+                                                     const char *spill_folder);
 void sta_stage_programs_destroy(struct sta_stage_programs *programs); /* NULL allowed */
 
 struct sta_executor;

@@ -60,9 +60,9 @@ static int take_groups(struct sta_group_rows *into, const struct sta_vector *key
 
 /* ---- all of it */
 
-int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
-                        const struct sta_aggregation *grouping, const struct sta_thread_keys *threads,
-                        const double *edges, struct sta_materialized *result, struct sta_error *err)
+void sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
+                         const struct sta_aggregation *grouping, const struct sta_thread_keys *threads,
+                         const double *edges, struct sta_materialized *result)
 {
     *into =
         (struct sta_group_rows){.stage = stage, .grouping = grouping, .threads = threads, .result = result};
@@ -80,12 +80,9 @@ int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage
     if (stage->kind == STA_PLAN_DESCRIBE)
         into->describe = sta_describe_rows_create(stage);
     for (size_t i = 0; i < stage->output_count && stage->kind != STA_PLAN_HISTOGRAM; i++) {
-        int rc = sta_program_create(stage->outputs[i].expression, &into->programs[i], err);
-        if (rc != 0)
-            return rc;
+        into->programs[i] = sta_program_create(stage->outputs[i].expression);
         into->evaluators[i] = sta_evaluator_create();
     }
-    return 0;
 }
 
 /* The keys of groups, those of threads taken apart. */

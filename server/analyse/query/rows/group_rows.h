@@ -24,11 +24,10 @@ struct sta_group_rows {
     struct sta_histogram_rows *histogram; /* HISTOGRAM */
 };
 
-/** @edges: of a histogram; copied.  Fini also after a failure. */
-STA_MUSTCHECK int sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
-                                      const struct sta_aggregation *grouping,
-                                      const struct sta_thread_keys *threads, const double *edges,
-                                      struct sta_materialized *result, struct sta_error *err);
+/** @edges: of a histogram; copied.  */
+void sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
+                         const struct sta_aggregation *grouping, const struct sta_thread_keys *threads,
+                         const double *edges, struct sta_materialized *result);
 /** A sta_aggregation_output's take; @self: a struct sta_group_rows *. */
 STA_MUSTCHECK int sta_group_rows_take(void *self, const struct sta_vector *keys,
                                       const struct sta_vector *values, uint32_t rows, struct sta_error *err);

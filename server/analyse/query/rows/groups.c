@@ -342,10 +342,8 @@ static int finish_groups(struct pass *pass, struct sta_query_context *context,
     struct sta_group_rows into;
     const struct sta_aggregation_output sink = {&into, sta_group_rows_take};
     sta_query_context_step(context, "group", name_keys(pass->stage));
-    int rc =
-        sta_group_rows_init(&into, pass->stage, pass->grouping, &pass->threads, pass->edges, result, err);
-    if (rc == 0)
-        rc = sta_aggregation_finish(pass->grouping, &sink, err);
+    sta_group_rows_init(&into, pass->stage, pass->grouping, &pass->threads, pass->edges, result);
+    int rc = sta_aggregation_finish(pass->grouping, &sink, err);
     if (rc == 0)
         rc = sta_group_rows_end(&into, err);
     if (rc == 0)

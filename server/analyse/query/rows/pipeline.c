@@ -74,23 +74,18 @@ static size_t trace_count(const struct sta_pipeline *pipeline)
     return pipeline->events != NULL ? pipeline->events->trace_count : 1;
 }
 
-int sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_events *events,
-                      const struct sta_materialized *materialized, const struct sta_plan_stage *stages,
-                      size_t stage_count, const struct sta_query_context *context, struct sta_error *err)
+void sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_events *events,
+                       const struct sta_materialized *materialized, const struct sta_plan_stage *stages,
+                       size_t stage_count, const struct sta_query_context *context)
 {
     *pipeline = (struct sta_pipeline){
         .events = events, .materialized = materialized, .stages = stages, .stage_count = stage_count};
     size_t count = trace_count(pipeline) * stage_count;
     pipeline->programs = sta_alloc_array(count, sizeof(struct sta_stage_programs *));
-    for (size_t i = 0; i < count; i++) {
-        int rc = sta_stage_programs_create(&stages[i % stage_count],
-                                           sta_query_context_texts_memory(context) / count,
-                                           context->spill_folder, &pipeline->programs[i], err);
-        if (rc != 0)
-            return rc;
-    }
+    for (size_t i = 0; i < count; i++)
+        pipeline->programs[i] = sta_stage_programs_create(
+            &stages[i % stage_count], sta_query_context_texts_memory(context) / count, context->spill_folder);
     choose_parts(pipeline);
-    return 0;
 }
 
 void sta_pipeline_fini(struct sta_pipeline *pipeline)

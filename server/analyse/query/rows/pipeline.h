@@ -33,11 +33,10 @@ struct sta_pipeline {
     uint64_t part_rows;         /* of all parts together */
 };
 
-/** @events or @materialized, the other NULL.  Fini also after a failure. */
-STA_MUSTCHECK int sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_events *events,
-                                    const struct sta_materialized *materialized,
-                                    const struct sta_plan_stage *stages, size_t stage_count,
-                                    const struct sta_query_context *context, struct sta_error *err);
+/** @events or @materialized, the other NULL. */
+void sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_events *events,
+                       const struct sta_materialized *materialized, const struct sta_plan_stage *stages,
+                       size_t stage_count, const struct sta_query_context *context);
 void sta_pipeline_fini(struct sta_pipeline *pipeline);
 
 /** Of a part of events. */

@@ -147,15 +147,14 @@ int sta_stages_run(const struct sta_plan *plan, struct sta_events *events, struc
         for (last = first; passes_on(&running, last);)
             last++;
         struct sta_pipeline pipeline;
-        rc = sta_pipeline_init(&pipeline, running.materialized == NULL ? events : NULL, running.materialized,
-                               &plan->stages[first], last - first + 1, context, err);
-        if (rc == 0 && ends_plain(&running, last)) {
+        sta_pipeline_init(&pipeline, running.materialized == NULL ? events : NULL, running.materialized,
+                          &plan->stages[first], last - first + 1, context);
+        if (ends_plain(&running, last)) {
             outcome->pipeline = pipeline;
             sta_pipeline_step(&pipeline, context, "read");
             return sta_plain_init(&outcome->plain, &outcome->pipeline, NULL, context, err);
         }
-        if (rc == 0)
-            rc = run_path(&running, &pipeline, last, err);
+        rc = run_path(&running, &pipeline, last, err);
         sta_pipeline_fini(&pipeline);
     }
     outcome->materialized = running.materialized;
@@ -174,9 +173,8 @@ int sta_stages_work(const struct sta_plan *plan, struct sta_events *events, stru
         last++;
     if ((plan->stages[last].kind == STA_PLAN_ROWS) != wanted->rows)
         return sta_fail(err, STA_EINPUT, "nothing of this query is shared");
-    int rc = sta_pipeline_init(&pipeline, events, NULL, plan->stages, last + 1, context, err);
-    if (rc == 0 && wanted->rows)
-        rc = sta_plain_init(&plain, &pipeline, NULL, context, err);
+    sta_pipeline_init(&pipeline, events, NULL, plan->stages, last + 1, context);
+    int rc = wanted->rows ? sta_plain_init(&plain, &pipeline, NULL, context, err) : STA_OK;
     if (rc == 0)
         rc = wanted->rows ? sta_plain_work(&plain, context, wanted, stripe, sink, err)
                           : sta_groups_work(&pipeline, context, wanted, stripe, sink, err);

@@ -151,13 +151,11 @@ static void put_value(struct sta_buffer *out, const struct sta_vector *vector, u
 static char *evaluate(const struct sta_expression *expression, json_t *request, uint32_t times,
                       struct sta_error *err)
 {
-    struct sta_program *program;
+    struct sta_program *program = sta_program_create(expression);
     struct sta_vector result;
     struct table table = read_table(request, times);
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    int rc = sta_program_create(expression, &program, err);
-    if (rc == 0)
-        rc = sta_program_run(program, evaluator, table.rows, give_column, &table, &result, err);
+    int rc = sta_program_run(program, evaluator, table.rows, give_column, &table, &result, err);
     char *values = NULL;
     for (uint32_t round = 0; rc == 0 && round < times; round++) {
         struct sta_buffer out;

@@ -96,7 +96,7 @@ const char *rows_evaluate(const char *text)
     mistake = STA_ERROR_INIT;
     int rc = sta_expression_parse(text, strlen(text), &rows_schema, &expression, &mistake);
     if (rc == 0)
-        rc = sta_program_create(expression, &program, &mistake);
+        program = sta_program_create(expression);
     if (rc == 0)
         rc = sta_program_run(program, evaluator, ROWS, rows_give, NULL, &result, &mistake);
     struct sta_buffer out;

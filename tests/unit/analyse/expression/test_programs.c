@@ -51,7 +51,7 @@ Test(programs, conditions_are_never_missing)
     struct sta_vector result;
     struct sta_evaluator *evaluator = sta_evaluator_create();
     cr_assert_eq(sta_condition_parse("args.flag", 9, &rows_schema, &expression, &err), 0);
-    cr_assert_eq(sta_program_create(expression, &program, &err), 0);
+    program = sta_program_create(expression);
     sta_expression_destroy(expression); /* the program lives on */
     cr_assert_eq(sta_program_run(program, evaluator, ROWS, rows_give, NULL, &result, &err), 0);
     cr_expect_null(result.missing);
@@ -108,10 +108,8 @@ static void run_thread(void *context)
 
 Test(programs, threads_share_what_is_remembered)
 {
-    struct sta_error err = STA_ERROR_INIT;
     struct sta_expression *expression = parse("int(strip(' ' + func_name))");
-    struct shared shared = {.texts = sta_dictionary_create()};
-    cr_assert_eq(sta_program_create(expression, &shared.program, &err), 0);
+    struct shared shared = {.texts = sta_dictionary_create(), .program = sta_program_create(expression)};
     uv_thread_t threads[4];
     for (size_t i = 0; i < STA_COUNT_OF(threads); i++)
         cr_assert_eq(uv_thread_create(&threads[i], run_thread, &shared), 0);
