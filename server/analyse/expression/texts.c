@@ -14,9 +14,9 @@
 #define LONGEST_TEXT (16 << 20) /* bytes, as of the lines of a trace */
 
 #define TEXT_FUNCTION(name)                                                                                  \
-    int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
-                        struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
-                        struct sta_error *err)
+    void sta_text_##name(const struct sta_text_call *call, struct sta_text text,                             \
+                         struct sta_text_scratch *scratch, struct sta_text_result *result,                   \
+                         struct sta_error *err)
 
 bool sta_comparison_holds(enum sta_comparison_operator comparison, int order)
 {
@@ -100,31 +100,27 @@ TEXT_FUNCTION(compare)
     if (call->comparison == STA_EQUAL || call->comparison == STA_DIFFER) {
         bool equal = text.length == call->first.length && begins_with_first(call, text);
         result->holds = equal == (call->comparison == STA_EQUAL);
-        return 0;
+        return;
     }
     int order = sta_text_order(folded(call, text, scratch), call->first);
     result->holds = sta_comparison_holds(call->comparison, order);
-    return 0;
 }
 
 TEXT_FUNCTION(in)
 {
     struct sta_text wanted = folded(call, text, scratch);
     result->holds = sta_dictionary_find(call->set, wanted.bytes, wanted.length) != STA_NO_CODE;
-    return 0;
 }
 
 TEXT_FUNCTION(contains)
 {
     struct sta_text in = folded(call, text, scratch);
     result->holds = memmem(in.bytes, in.length, call->first.bytes, call->first.length) != NULL;
-    return 0;
 }
 
 TEXT_FUNCTION(startswith)
 {
     result->holds = begins_with_first(call, text);
-    return 0;
 }
 
 TEXT_FUNCTION(endswith)
@@ -133,7 +129,6 @@ TEXT_FUNCTION(endswith)
     uint32_t length = call->first.length;
     result->holds =
         in.length >= length && memcmp(in.bytes + in.length - length, call->first.bytes, length) == 0;
-    return 0;
 }
 
 static struct sta_matcher *matcher_of(struct sta_text_scratch *scratch)
@@ -148,7 +143,7 @@ TEXT_FUNCTION(matches)
     struct sta_match match;
     int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &match, err);
     result->holds = found > 0;
-    return found < 0 ? found : 0;
+    result->failure = STA_MIN(found, 0);
 }
 
 /* ---- numbers */
@@ -156,7 +151,6 @@ TEXT_FUNCTION(matches)
 TEXT_FUNCTION(len)
 {
     result->integer = (int64_t)sta_utf8_count(text.bytes, text.length);
-    return 0;
 }
 
 /* Matches one after the other.  Behind an empty match the next may start at the same place if it is not
@@ -182,7 +176,7 @@ TEXT_FUNCTION(count)
     result->integer = 0;
     while ((found = next_match(call, text, scratch, &from, &empty, &match, err)) > 0)
         result->integer++;
-    return found;
+    result->failure = found;
 }
 
 static size_t skip_digits(struct sta_text text, size_t at)
@@ -205,7 +199,6 @@ TEXT_FUNCTION(to_int)
             __builtin_mul_overflow(result->integer, 10, &result->integer) ||
             __builtin_add_overflow(result->integer, negative ? -digit : digit, &result->integer);
     }
-    return 0;
 }
 
 /* [+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)? */
@@ -234,15 +227,14 @@ TEXT_FUNCTION(to_float)
 {
     result->missing = !is_number(text);
     if (result->missing)
-        return 0;
+        return;
     sta_buffer_clear(&scratch->buffer);
     sta_put(&scratch->buffer, text.bytes, text.length);
     sta_put_char(&scratch->buffer, '\0');
     if (scratch->buffer.failed)
-        return 0;
+        return;
     result->number = strtod(scratch->buffer.data, NULL);
     result->missing = !isfinite(result->number);
-    return 0;
 }
 
 /* ---- texts */
@@ -250,13 +242,11 @@ TEXT_FUNCTION(to_float)
 TEXT_FUNCTION(lower)
 {
     result->text = map_letters(text, lower_letter, &scratch->buffer);
-    return 0;
 }
 
 TEXT_FUNCTION(upper)
 {
     result->text = map_letters(text, upper_letter, &scratch->buffer);
-    return 0;
 }
 
 static bool is_blank(char c)
@@ -273,7 +263,6 @@ TEXT_FUNCTION(strip)
     while (text.length > 0 && is_blank(text.bytes[text.length - 1]))
         text.length--;
     result->text = text;
-    return 0;
 }
 
 /* Bytes up to and with the last slash, 0 when there is none. */
@@ -288,14 +277,12 @@ TEXT_FUNCTION(basename)
 {
     uint32_t start = through_slash(text);
     result->text = (struct sta_text){text.bytes + start, text.length - start};
-    return 0;
 }
 
 TEXT_FUNCTION(dirname)
 {
     uint32_t end = through_slash(text);
     result->text = (struct sta_text){text.bytes, end > 1 ? end - 1 : end};
-    return 0;
 }
 
 /* The piece up to the next separator; @text then begins behind that, its bytes NULL after the last piece. */
@@ -329,7 +316,6 @@ TEXT_FUNCTION(part)
         if (!result->missing)
             result->text = cut_piece(&text, call->first);
     }
-    return 0;
 }
 
 /* Byte where character @index begins. */
@@ -355,7 +341,6 @@ TEXT_FUNCTION(slice)
     int64_t to = call->has_to ? from_start(call->to, length) : length;
     uint32_t start = byte_of(text, from);
     result->text = (struct sta_text){text.bytes + start, to > from ? byte_of(text, to) - start : 0};
-    return 0;
 }
 
 TEXT_FUNCTION(replace)
@@ -376,7 +361,7 @@ TEXT_FUNCTION(replace)
     }
     sta_put(out, text.bytes + copied, text.length - copied);
     result->text = in_buffer(out);
-    return found;
+    result->failure = found;
 }
 
 /* An empty pattern stands before every character and at the end. */
@@ -405,7 +390,6 @@ TEXT_FUNCTION(replace_literal)
         }
     }
     result->text = in_buffer(out);
-    return 0;
 }
 
 TEXT_FUNCTION(extract)
@@ -413,14 +397,14 @@ TEXT_FUNCTION(extract)
     struct sta_match match;
     int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &match, err);
     result->missing = found <= 0;
+    result->failure = STA_MIN(found, 0);
     if (found <= 0)
-        return found;
+        return;
     const size_t *span = match.spans + (sta_pattern_groups(call->pattern) > 0 ? 2 : 0);
     result->missing = span[0] == STA_UNSET;
     if (!result->missing)
         result->text =
             (struct sta_text){text.bytes + span[0], (uint32_t)(STA_MAX(span[1], span[0]) - span[0])};
-    return 0;
 }
 
 static void join(struct sta_text a, struct sta_text b, struct sta_buffer *out, struct sta_text_result *result)
@@ -434,20 +418,17 @@ static void join(struct sta_text a, struct sta_text b, struct sta_buffer *out, s
 TEXT_FUNCTION(append)
 {
     join(text, call->first, &scratch->buffer, result);
-    return 0;
 }
 
 TEXT_FUNCTION(prepend)
 {
     join(call->first, text, &scratch->buffer, result);
-    return 0;
 }
 
 /* Moves a text from one dictionary to another. */
 TEXT_FUNCTION(same)
 {
     result->text = text;
-    return 0;
 }
 
 int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err)
@@ -459,8 +440,9 @@ int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err)
 int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struct sta_text_scratch *scratch,
                    struct sta_text_result *result, struct sta_error *err)
 {
-    int rc = call->apply(call, text, scratch, result, err);
-    return rc == 0 && scratch->buffer.failed ? sta_text_too_long(&scratch->buffer, err) : rc;
+    call->apply(call, text, scratch, result, err);
+    return result->failure == 0 && scratch->buffer.failed ? sta_text_too_long(&scratch->buffer, err)
+                                                          : result->failure;
 }
 
 void sta_text_scratch_init(struct sta_text_scratch *scratch)

@@ -13,13 +13,14 @@
 /* clang-format on */
 
 #define X(name)                                                                                              \
-    int sta_text_##name(const struct sta_text_call *call, struct sta_text text,                              \
-                        struct sta_text_scratch *scratch, struct sta_text_result *result,                    \
-                        struct sta_error *err);
+    void sta_text_##name(const struct sta_text_call *call, struct sta_text text,                             \
+                         struct sta_text_scratch *scratch, struct sta_text_result *result,                   \
+                         struct sta_error *err);
 STA_TEXT_FUNCTIONS(X)
 #undef X
 
-/** Applies a function of text; STA_ELIMIT if the text that it makes, or what it takes, goes too far. */
+/** Applies a function of text.  @result: zeroed.  Return: 0; STA_ELIMIT if the text that it makes, or what it
+ * takes, goes too far. */
 int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struct sta_text_scratch *scratch,
                    struct sta_text_result *result, struct sta_error *err);
 /** The failure for a text that outgrew the buffer's limit; the buffer is usable again. */

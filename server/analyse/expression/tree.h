@@ -103,6 +103,7 @@ struct sta_text_call;
 
 /* What a function of text gives; which member counts follows from the node's type. */
 struct sta_text_result {
+    int failure; /* 0: there is none */
     bool missing;
     union {
         bool holds;
@@ -118,9 +119,10 @@ struct sta_text_scratch {
     struct sta_matcher *matcher;
 };
 
-typedef int (*sta_text_function)(const struct sta_text_call *call, struct sta_text text,
-                                 struct sta_text_scratch *scratch, struct sta_text_result *result,
-                                 struct sta_error *err);
+/* @result: zeroed. */
+typedef void (*sta_text_function)(const struct sta_text_call *call, struct sta_text text,
+                                  struct sta_text_scratch *scratch, struct sta_text_result *result,
+                                  struct sta_error *err);
 
 /* A function of text together with its constants. */
 struct sta_text_call {
