@@ -1,13 +1,14 @@
 /* Predicates held against zone maps, and against rows.
  *
  * DESIGN.  A predicate on a text is tested once for each code of the store that its column is made from, when
- * the first row group asks; the outcomes are kept by code, for rows, and as running sums, so that a list of
- * codes and a range of codes are both looked up without a loop over texts.  A column with more codes than a
+ * the first row group asks; the outcomes are kept by code, so that a list of codes and a range of codes are
+ * both looked up without a look at texts.  A column with more codes than a
  * table is worth is not used.  A test that fails (a pattern past its match limit) admits: whoever evaluates
  * the row says so. */
 #include "analyse/sources/predicates.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/sources/column_tests.h"
 #include "common/memory.h"
@@ -18,10 +19,9 @@ struct held_predicate {
     const struct sta_predicate *of;
     uint32_t column;
     uint32_t code_count;
-    uint32_t *admitted; /* [c]: how many codes below c pass; NULL until asked for */
-    uint8_t *passing;   /* [c + 1]: whether code c passes; [0]: whether no text does */
-    bool useless;       /* text column without codes, too many of them, or a test that failed */
-    bool testable;      /* rows can be tested, exactly */
+    uint8_t *passing; /* [c + 1]: whether code c passes; [0]: whether no text does.  NULL until asked for */
+    bool useless;     /* text column without codes, too many of them, or a test that failed */
+    bool testable;    /* rows can be tested, exactly */
     struct sta_column_tests tests;
 };
 
@@ -45,7 +45,6 @@ void sta_predicates_destroy(struct sta_predicates *predicates)
         return;
     for (size_t i = 0; i < predicates->count; i++) {
         sta_column_tests_fini(&predicates->items[i].tests);
-        free(predicates->items[i].admitted);
         free(predicates->items[i].passing);
     }
     sta_evaluator_destroy(predicates->evaluator);
@@ -78,12 +77,9 @@ static int test_entries(struct sta_predicates *predicates, struct held_predicate
         texts[i] = first + i == 0
                        ? STA_NO_CODE
                        : sta_columns_text_of_code(predicates->columns, held->column, first + i - 1);
-    int rc = sta_predicate_test(held->of, predicates->evaluator,
-                                sta_columns_texts(predicates->columns, held->column), texts, rows,
-                                &held->passing[first], &ignored);
-    for (uint32_t entry = STA_MAX(first, 1u); rc == 0 && entry < first + rows; entry++)
-        held->admitted[entry] = held->admitted[entry - 1] + held->passing[entry];
-    return rc;
+    return sta_predicate_test(held->of, predicates->evaluator,
+                              sta_columns_texts(predicates->columns, held->column), texts, rows,
+                              &held->passing[first], &ignored);
 }
 
 static void make_table(struct sta_predicates *predicates, struct held_predicate *held)
@@ -95,7 +91,6 @@ static void make_table(struct sta_predicates *predicates, struct held_predicate 
     if (predicates->evaluator == NULL)
         predicates->evaluator = sta_evaluator_create();
     const uint32_t entries = held->code_count + 1;
-    held->admitted = sta_alloc_array(entries, sizeof *held->admitted);
     held->passing = sta_alloc_array(entries, sizeof *held->passing);
     for (uint32_t at = 0; !held->useless && at < entries; at += STA_MINIBATCH_ROWS)
         held->useless = test_entries(predicates, held, at, STA_MIN(entries - at, STA_MINIBATCH_ROWS)) != 0;
@@ -114,13 +109,13 @@ static bool text_ruled_out(struct sta_predicates *predicates, struct held_predic
     struct sta_row_group_codes codes;
     if (held->useless || !sta_columns_codes(predicates->columns, row_group, held->column, &codes))
         return false;
-    if (held->admitted == NULL)
+    if (held->passing == NULL)
         make_table(predicates, held);
     if (held->useless || (codes.missing && held->passing[0]))
         return false;
     if (codes.listed == NULL)
         return codes.first <= codes.last && codes.last < held->code_count &&
-               held->admitted[codes.last + 1] == held->admitted[codes.first];
+               memchr(held->passing + codes.first + 1, 1, codes.last - codes.first + 1) == NULL;
     for (size_t i = 0; i < codes.count; i++)
         if (passes(held, codes.listed[i]))
             return false;
