@@ -269,26 +269,24 @@ static int derive_ticks(struct sta_column_reader *reader, struct sta_logical_slo
     return STA_OK;
 }
 
-/* @ticks as numbers, of which so many are one. */
-static int derive_number(struct sta_column_reader *reader, struct sta_logical_slot *slot, uint32_t ticks,
-                         double per_unit, struct sta_error *err)
+/* A column of times: its ticks, as numbers unless each of them is one. */
+static int derive_time(struct sta_column_reader *reader, uint32_t column, struct sta_logical_slot *slot,
+                       struct sta_error *err)
 {
+    double per_unit;
+    const uint32_t ticks = sta_columns_ticks_of(reader->columns, column, &per_unit);
     struct sta_vector whole;
     int status = sta_column_reader_get(reader, ticks, &whole, err);
     if (status != STA_OK)
         return status;
+    if (per_unit == 1) {
+        slot->vector = whole;
+        return STA_OK;
+    }
     double *out = sta_logical_values(slot);
     sta_column_kernels()->divide(whole.integers, reader->rows, per_unit, out);
     slot->vector.numbers = out;
     return STA_OK;
-}
-
-static int derive_microseconds(struct sta_column_reader *reader, struct sta_logical_slot *slot,
-                               uint32_t ticks, struct sta_error *err)
-{
-    if (reader->columns->ticks_per_us > 1)
-        return derive_number(reader, slot, ticks, (double)reader->columns->ticks_per_us, err);
-    return sta_column_reader_get(reader, ticks, &slot->vector, err);
 }
 
 static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_logical_slot *slot,
@@ -298,7 +296,6 @@ static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_
     static const uint32_t label = 0, none = STA_NO_CODE;
     const struct sta_columns *columns = reader->columns;
     const struct sta_entities *entities = columns->entities;
-    const double per_second = 1e6 * (double)columns->ticks_per_us;
     switch (column) {
     case STA_LOGICAL_func_name:
         return sta_column_reader_codes(reader, STA_COLUMN_NAME, &slot->vector.codes, err);
@@ -338,17 +335,12 @@ static int derive(struct sta_column_reader *reader, uint32_t column, struct sta_
     case STA_LOGICAL_dur_ticks:
         return derive_ticks(reader, slot, STA_COLUMN_DUR, STA_COLUMN_CHUNK, err);
     case STA_LOGICAL_ts:
-        return derive_microseconds(reader, slot, STA_LOGICAL_ts_ticks, err);
     case STA_LOGICAL_te:
-        return derive_microseconds(reader, slot, STA_LOGICAL_te_ticks, err);
     case STA_LOGICAL_dur:
-        return derive_microseconds(reader, slot, STA_LOGICAL_dur_ticks, err);
     case STA_LOGICAL_time_start:
-        return derive_number(reader, slot, STA_LOGICAL_ts_ticks, per_second, err);
     case STA_LOGICAL_time_end:
-        return derive_number(reader, slot, STA_LOGICAL_te_ticks, per_second, err);
     case STA_LOGICAL_time:
-        return derive_number(reader, slot, STA_LOGICAL_dur_ticks, per_second, err);
+        return derive_time(reader, column, slot, err);
     default:
         return sta_column_reader_args(reader, &reader->columns->args[column - STA_LOGICAL_ARGS], slot, err);
     }

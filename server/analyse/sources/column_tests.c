@@ -155,16 +155,15 @@ static bool make_tests(const struct sta_columns *columns, uint32_t column,
                        const struct sta_value_range *range, struct sta_column_tests *tests)
 {
     const struct bounds bounds = integers_in(range);
-    const double us = (double)columns->ticks_per_us;
+    double per_unit;
+    const uint32_t ticks = sta_columns_ticks_of(columns, column, &per_unit);
     switch (column) {
     case STA_LOGICAL_ts:
     case STA_LOGICAL_dur:
-        return of_times(columns, column, column == STA_LOGICAL_ts ? STA_COLUMN_TS : STA_COLUMN_DUR, us, range,
-                        tests);
     case STA_LOGICAL_time_start:
     case STA_LOGICAL_time:
-        return of_times(columns, column, column == STA_LOGICAL_time ? STA_COLUMN_DUR : STA_COLUMN_TS,
-                        1e6 * us, range, tests);
+        return of_times(columns, column, ticks == STA_LOGICAL_ts_ticks ? STA_COLUMN_TS : STA_COLUMN_DUR,
+                        per_unit, range, tests);
     case STA_LOGICAL_pid:
         return of_ids(columns, columns->entities->pid_of_thread, bounds, tests);
     case STA_LOGICAL_tid:

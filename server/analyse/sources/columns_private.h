@@ -105,6 +105,9 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
 /** The column of the store whose codes a TEXT column is made from.  Return: false when there is none. */
 bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column, uint32_t *physical);
 
+/** The integers behind a column of times, else the column itself; *per_unit of these make one. */
+uint32_t sta_columns_ticks_of(const struct sta_columns *columns, uint32_t column, double *per_unit);
+
 /* ---- a reader: caches of the present row group */
 
 /* Decoded by the store. */

@@ -115,8 +115,7 @@ static bool range_of(const struct sta_columns *columns, const struct sta_row_gro
            add_positives(columns, row_group, rule->second, range);
 }
 
-/* The integers behind a column of times, else the column itself; *per_unit of these make one. */
-static uint32_t in_ticks(const struct sta_columns *columns, uint32_t column, double *per_unit)
+uint32_t sta_columns_ticks_of(const struct sta_columns *columns, uint32_t column, double *per_unit)
 {
     double us = (double)columns->ticks_per_us;
     bool seconds =
@@ -143,7 +142,7 @@ bool sta_columns_range(const struct sta_columns *columns, const struct sta_row_g
 {
     struct range range;
     double per_unit;
-    uint32_t counted = in_ticks(columns, column, &per_unit);
+    uint32_t counted = sta_columns_ticks_of(columns, column, &per_unit);
     bool known = range_of(columns, row_group, counted, &range);
     *low = range.low / per_unit;
     *high = range.high / per_unit;
