@@ -114,6 +114,7 @@ struct sta_sweep_exposed {
     __int128 time, time_exposed;      /* ticks: in all, outside */
     __int128 size, size_exposed;      /* parts of bytes, likewise */
 };
+void sta_sweep_add_exposed(struct sta_sweep_exposed *sum, const struct sta_sweep_exposed *more);
 struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against);
 
 /* What an event's bytes are shared out by. */

@@ -146,20 +146,22 @@ int sta_sweep_crossings(const struct sta_sweep *sweep, struct sta_sweep_crossing
     return 0;
 }
 
+void sta_sweep_add_exposed(struct sta_sweep_exposed *sum, const struct sta_sweep_exposed *more)
+{
+    sum->hidden += more->hidden;
+    sum->partial += more->partial;
+    sum->exposed += more->exposed;
+    sum->time += more->time;
+    sum->time_exposed += more->time_exposed;
+    sum->size += more->size;
+    sum->size_exposed += more->size_exposed;
+}
+
 struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against)
 {
     struct sta_sweep_exposed sum = {0};
-    for (unsigned w = 0; w < sweep->worker_count; w++) {
-        const struct sta_sweep_exposed *part =
-            &sweep->workers[w].exposed[set * sweep->options.sets + against];
-        sum.hidden += part->hidden;
-        sum.partial += part->partial;
-        sum.exposed += part->exposed;
-        sum.time += part->time;
-        sum.time_exposed += part->time_exposed;
-        sum.size += part->size;
-        sum.size_exposed += part->size_exposed;
-    }
+    for (unsigned w = 0; w < sweep->worker_count; w++)
+        sta_sweep_add_exposed(&sum, &sweep->workers[w].exposed[set * sweep->options.sets + against]);
     return sum;
 }
 

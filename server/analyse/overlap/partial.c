@@ -103,17 +103,8 @@ static int add_concurrency(struct sta_overlap_results *results, const struct sta
 static int add_exposed(struct sta_overlap_results *results, const struct sta_overlap_results *other,
                        struct sta_error *err)
 {
-    for (uint32_t i = 0; i < results->set_count * results->set_count; i++) {
-        struct sta_sweep_exposed *sum = &results->exposed[i];
-        const struct sta_sweep_exposed *more = &other->exposed[i];
-        sum->hidden += more->hidden;
-        sum->partial += more->partial;
-        sum->exposed += more->exposed;
-        sum->time += more->time;
-        sum->time_exposed += more->time_exposed;
-        sum->size += more->size;
-        sum->size_exposed += more->size_exposed;
-    }
+    for (uint32_t i = 0; i < results->set_count * results->set_count; i++)
+        sta_sweep_add_exposed(&results->exposed[i], &other->exposed[i]);
     if (other->crossing_count == 0)
         return STA_OK;
     struct sta_sweep_crossing *crossings =
