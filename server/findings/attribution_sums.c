@@ -4,7 +4,7 @@
 
 #include "findings/attribution.h"
 #include "findings/epochs.h"
-#include "analyse/overlap/figures.h"
+#include "analyse/overlap/tables.h"
 #include "analyse/views/bound_query.h"
 #include "common/memory.h"
 

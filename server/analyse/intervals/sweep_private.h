@@ -253,7 +253,7 @@ static inline struct sta_sweep_end sta_sweep_take_end(struct sta_sweep_worker *w
     return nested->items[--nested->count];
 }
 
-/* ---- cells (sweep_cells.c) */
+/* ---- cells (sweep.c) */
 
 /** Adds what a slot holds back to the cells of the unit being swept.  Refused memory is the worker's failure.
  */

@@ -15,16 +15,6 @@ STA_MUSTCHECK int sta_where_masks(const struct sta_overlap_request *request, uin
                                   struct sta_error *err);
 
 /**
- * sta_where_intervals - one pass: the maximal intervals in which the condition holds, within the span of each
- * unit; where the request wants the longest, these are among them
- * @intervals: by unit (cell; in the order of results->units), then start; of the budget's account, as
- * results are, also after a failure
- */
-STA_MUSTCHECK int sta_where_intervals(const uint8_t *list_of_mask, const struct sta_overlap_binding *binding,
-                                      struct sta_overlap_results *results, struct sta_span **intervals,
-                                      size_t *count, struct sta_error *err);
-
-/**
  * sta_overlap_fill - add the column `events` to a table of intervals
  * @intervals: those of the table's rows; those of one unit do not overlap
  * @outside: also events of no set: for intervals in which no set need be active
