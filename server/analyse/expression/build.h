@@ -10,7 +10,6 @@
 /* Constants in brackets, as written; in the tree's arena. */
 struct sta_list {
     uint32_t *nodes; /* CONSTANT each */
-    uint32_t *positions;
     uint32_t count;
 };
 

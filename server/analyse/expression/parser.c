@@ -299,7 +299,7 @@ static struct sta_term parse_sum(struct sta_parser *parser)
 
 /* An element of a list. */
 static void parse_element(struct sta_parser *parser, enum sta_type of, struct sta_list *list,
-                          size_t *capacity, size_t *positions)
+                          size_t *capacity)
 {
     struct sta_builder *builder = &parser->builder;
     struct sta_term element = parse_unary(parser);
@@ -315,16 +315,14 @@ static void parse_element(struct sta_parser *parser, enum sta_type of, struct st
     if (builder->failed)
         return;
     STA_GROW(list->nodes, *capacity, list->count + 1u);
-    STA_GROW(list->positions, *positions, list->count + 1u);
-    list->nodes[list->count] = element.node;
-    list->positions[list->count++] = element.position;
+    list->nodes[list->count++] = element.node;
 }
 
 const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type of)
 {
     struct sta_arena *arena = &parser->builder.tree->arena;
     struct sta_list list = {.count = 0};
-    size_t capacity = 0, positions = 0;
+    size_t capacity = 0;
     const char *close = sta_parser_at(parser, "[") ? "]" : sta_parser_at(parser, "(") ? ")" : NULL;
     if (close == NULL) {
         sta_parser_expected(parser, "a list");
@@ -335,20 +333,16 @@ const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type
     while (!sta_parser_at(parser, close) && !parser->builder.failed) {
         if (list.count > 0)
             sta_parser_need(parser, ",");
-        parse_element(parser, of, &list, &capacity, &positions);
+        parse_element(parser, of, &list, &capacity);
     }
     parser->nesting--;
     sta_parser_take(parser, close);
     struct sta_list *kept = sta_arena_alloc(arena, sizeof *kept, _Alignof(struct sta_list));
     kept->count = list.count;
     kept->nodes = sta_arena_alloc(arena, (list.count + 1) * sizeof *kept->nodes, _Alignof(uint32_t));
-    kept->positions = sta_arena_alloc(arena, (list.count + 1) * sizeof *kept->positions, _Alignof(uint32_t));
-    for (uint32_t i = 0; i < list.count; i++) {
+    for (uint32_t i = 0; i < list.count; i++)
         kept->nodes[i] = list.nodes[i];
-        kept->positions[i] = list.positions[i];
-    }
     free(list.nodes);
-    free(list.positions);
     return kept;
 }
 
