@@ -235,7 +235,7 @@ struct sta_term sta_build_isna(struct sta_builder *builder, struct sta_term of, 
 
 /* ---- comparisons */
 
-static enum sta_comparison_operator mirrored(enum sta_comparison_operator comparison)
+enum sta_comparison_operator sta_comparison_mirrored(enum sta_comparison_operator comparison)
 {
     static const uint8_t mirror[] = {[STA_EQUAL] = STA_EQUAL,  [STA_DIFFER] = STA_DIFFER,
                                      [STA_LESS] = STA_GREATER, [STA_LESS_EQUAL] = STA_GREATER_EQUAL,
@@ -249,7 +249,7 @@ static struct sta_term swap_sides(struct sta_term *a, struct sta_term *b,
     struct sta_term first = *a;
     *a = *b;
     *b = first;
-    *comparison = mirrored(*comparison);
+    *comparison = sta_comparison_mirrored(*comparison);
     return first;
 }
 

@@ -37,9 +37,6 @@ static void bound(struct note *note, enum sta_comparison_operator comparison, do
 /* column < constant, or constant < column */
 static void note_comparison(const struct sta_tree *tree, const struct sta_node *node, struct note *note)
 {
-    static const uint8_t mirror[] = {[STA_EQUAL] = STA_EQUAL,  [STA_DIFFER] = STA_DIFFER,
-                                     [STA_LESS] = STA_GREATER, [STA_LESS_EQUAL] = STA_GREATER_EQUAL,
-                                     [STA_GREATER] = STA_LESS, [STA_GREATER_EQUAL] = STA_LESS_EQUAL};
     const struct sta_node *a = &tree->nodes[node->operands[0]], *b = &tree->nodes[node->operands[1]];
     enum sta_comparison_operator comparison = (enum sta_comparison_operator)(node->operation % 6);
     if (comparison == STA_DIFFER)
@@ -48,7 +45,7 @@ static void note_comparison(const struct sta_tree *tree, const struct sta_node *
         const struct sta_node *first = a;
         a = b;
         b = first;
-        comparison = (enum sta_comparison_operator)mirror[comparison];
+        comparison = sta_comparison_mirrored(comparison);
     }
     if (!is_column(a) || b->operation != STA_OP_CONSTANT || b->value.missing)
         return;

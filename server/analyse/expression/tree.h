@@ -74,6 +74,9 @@ enum sta_comparison_operator {
     STA_GREATER_EQUAL
 };
 
+/** What says the same with the sides exchanged. */
+enum sta_comparison_operator sta_comparison_mirrored(enum sta_comparison_operator comparison);
+
 /* One value; of BOOL: integer 0 or 1; of TEXT: code in the tree's texts. */
 struct sta_scalar {
     bool missing;
