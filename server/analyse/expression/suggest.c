@@ -53,8 +53,8 @@ static unsigned unlikeness(struct sta_text wrong, const char *name)
     return part ? STA_MIN(edits, 1u) : edits;
 }
 
-static void put_suggestion(struct sta_buffer *out, struct sta_text wrong, const char *const *names,
-                           size_t count)
+void sta_put_unknown(struct sta_buffer *out, const char *what, struct sta_text wrong,
+                     const char *const *names, size_t count)
 {
     size_t nearest = count;
     unsigned least = STA_MAX(1u, wrong.length / 3) + 1;
@@ -65,6 +65,7 @@ static void put_suggestion(struct sta_buffer *out, struct sta_text wrong, const 
             nearest = i;
         }
     }
+    sta_put_format(out, "unknown %s '%.*s'", what, (int)STA_MIN(wrong.length, 120u), wrong.bytes);
     if (nearest < count)
         sta_put_format(out, "; did you mean '%s'?", names[nearest]);
     size_t listed = 0, bytes = 0;
@@ -75,13 +76,6 @@ static void put_suggestion(struct sta_buffer *out, struct sta_text wrong, const 
         sta_put_format(out, "%s%s", i > 0 ? ", " : "", names[i]);
     if (listed < count)
         sta_put_format(out, " and %zu more", count - listed);
-}
-
-void sta_put_unknown(struct sta_buffer *out, const char *what, struct sta_text wrong,
-                     const char *const *names, size_t count)
-{
-    sta_put_format(out, "unknown %s '%.*s'", what, (int)STA_MIN(wrong.length, 120u), wrong.bytes);
-    put_suggestion(out, wrong, names, count);
 }
 
 void sta_fail_unknown(struct sta_builder *builder, const char *what, struct sta_text wrong, uint32_t position,
