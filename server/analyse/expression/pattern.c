@@ -204,7 +204,7 @@ void sta_matcher_destroy(struct sta_matcher *matcher)
 }
 
 int sta_pattern_find(const struct sta_pattern *pattern, struct sta_matcher *matcher, struct sta_text text,
-                     size_t start, bool not_empty_here, struct sta_match *match, struct sta_error *err)
+                     size_t start, bool not_empty_here, const size_t **spans, struct sta_error *err)
 {
     uint32_t options = not_empty_here ? PCRE2_NOTEMPTY_ATSTART : 0;
     PCRE2_SPTR bytes = (PCRE2_SPTR)text.bytes;
@@ -213,7 +213,7 @@ int sta_pattern_find(const struct sta_pattern *pattern, struct sta_matcher *matc
         rc = pcre2_match(pattern->code, bytes, text.length, start, options | PCRE2_NO_JIT, matcher->data,
                          matcher->context);
     if (rc > 0) {
-        match->spans = pcre2_get_ovector_pointer(matcher->data);
+        *spans = pcre2_get_ovector_pointer(matcher->data);
         return 1;
     }
     if (rc == PCRE2_ERROR_NOMATCH)

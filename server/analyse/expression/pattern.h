@@ -30,19 +30,15 @@ void sta_matcher_destroy(struct sta_matcher *matcher);
 
 #define STA_UNSET ((size_t)-1)
 
-struct sta_match {
-    const size_t
-        *spans; /* start and end of the match, then of each group; STA_UNSET for a group that took no part */
-};
-
 /**
  * sta_pattern_find - the first match from byte @start on
  * @not_empty_here: an empty match at @start does not count
- * Return: 1 found, 0 not, STA_ELIMIT when the match limit was exceeded.  @match lives until the matcher is
- * used again.
+ * *spans: start and end of the match, then of each group, STA_UNSET for one that took no part; until the
+ * matcher is used again
+ * Return: 1 found, 0 not, STA_ELIMIT when the match limit was exceeded.
  */
 int sta_pattern_find(const struct sta_pattern *pattern, struct sta_matcher *matcher, struct sta_text text,
-                     size_t start, bool not_empty_here, struct sta_match *match, struct sta_error *err);
+                     size_t start, bool not_empty_here, const size_t **spans, struct sta_error *err);
 
 /* What goes in the place of a match: literal pieces and groups. */
 struct sta_replacement;
@@ -51,7 +47,7 @@ struct sta_buffer;
 struct sta_replacement *sta_replacement_create(struct sta_text text, const struct sta_pattern *pattern,
                                                char *message, size_t size);
 void sta_replacement_destroy(struct sta_replacement *replacement);
-void sta_replacement_put(const struct sta_replacement *replacement, struct sta_text text,
-                         const struct sta_match *match, struct sta_buffer *out);
+void sta_replacement_put(const struct sta_replacement *replacement, struct sta_text text, const size_t *spans,
+                         struct sta_buffer *out);
 
 #endif

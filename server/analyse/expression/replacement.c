@@ -148,8 +148,8 @@ void sta_replacement_destroy(struct sta_replacement *replacement)
     free(replacement);
 }
 
-void sta_replacement_put(const struct sta_replacement *replacement, struct sta_text text,
-                         const struct sta_match *match, struct sta_buffer *out)
+void sta_replacement_put(const struct sta_replacement *replacement, struct sta_text text, const size_t *spans,
+                         struct sta_buffer *out)
 {
     for (size_t i = 0; i < replacement->count; i++) {
         const struct piece *piece = &replacement->pieces[i];
@@ -157,7 +157,7 @@ void sta_replacement_put(const struct sta_replacement *replacement, struct sta_t
             sta_put(out, piece->bytes, piece->length);
             continue;
         }
-        size_t start = match->spans[2 * piece->group], end = match->spans[2 * piece->group + 1];
+        size_t start = spans[2 * piece->group], end = spans[2 * piece->group + 1];
         if (start != STA_UNSET)
             sta_put(out, text.bytes + start, end - start);
     }

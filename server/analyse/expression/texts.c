@@ -140,8 +140,8 @@ static struct sta_matcher *matcher_of(struct sta_text_scratch *scratch)
 
 TEXT_FUNCTION(matches)
 {
-    struct sta_match match;
-    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &match, err);
+    const size_t *spans;
+    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &spans, err);
     result->holds = found > 0;
     result->failure = STA_MIN(found, 0);
 }
@@ -156,25 +156,25 @@ TEXT_FUNCTION(len)
 /* Matches one after the other.  Behind an empty match the next may start at the same place if it is not
  * empty, as in Python. */
 static int next_match(const struct sta_text_call *call, struct sta_text text,
-                      struct sta_text_scratch *scratch, size_t *from, bool *empty, struct sta_match *match,
+                      struct sta_text_scratch *scratch, size_t *from, bool *empty, const size_t **spans,
                       struct sta_error *err)
 {
-    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, *from, *empty, match, err);
+    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, *from, *empty, spans, err);
     if (found > 0) {
-        *empty = match->spans[0] >= match->spans[1];
-        *from = STA_MAX(match->spans[1], *from);
+        *empty = (*spans)[0] >= (*spans)[1];
+        *from = STA_MAX((*spans)[1], *from);
     }
     return found;
 }
 
 TEXT_FUNCTION(count)
 {
-    struct sta_match match;
+    const size_t *spans;
     size_t from = 0;
     bool empty = false;
     int found;
     result->integer = 0;
-    while ((found = next_match(call, text, scratch, &from, &empty, &match, err)) > 0)
+    while ((found = next_match(call, text, scratch, &from, &empty, &spans, err)) > 0)
         result->integer++;
     result->failure = found;
 }
@@ -345,19 +345,19 @@ TEXT_FUNCTION(slice)
 
 TEXT_FUNCTION(replace)
 {
-    struct sta_match match;
+    const size_t *spans;
     struct sta_buffer *out = &scratch->buffer;
     size_t from = 0, copied = 0;
     bool empty = false;
     int found;
     sta_buffer_clear(out);
-    while ((found = next_match(call, text, scratch, &from, &empty, &match, err)) > 0) {
-        sta_put(out, text.bytes + copied, match.spans[0] - copied);
+    while ((found = next_match(call, text, scratch, &from, &empty, &spans, err)) > 0) {
+        sta_put(out, text.bytes + copied, spans[0] - copied);
         if (call->replacement != NULL)
-            sta_replacement_put(call->replacement, text, &match, out);
+            sta_replacement_put(call->replacement, text, spans, out);
         else
             sta_put(out, call->second.bytes, call->second.length);
-        copied = match.spans[1];
+        copied = spans[1];
     }
     sta_put(out, text.bytes + copied, text.length - copied);
     result->text = in_buffer(out);
@@ -394,13 +394,13 @@ TEXT_FUNCTION(replace_literal)
 
 TEXT_FUNCTION(extract)
 {
-    struct sta_match match;
-    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &match, err);
+    const size_t *spans;
+    int found = sta_pattern_find(call->pattern, matcher_of(scratch), text, 0, false, &spans, err);
     result->missing = found <= 0;
     result->failure = STA_MIN(found, 0);
     if (found <= 0)
         return;
-    const size_t *span = match.spans + (sta_pattern_groups(call->pattern) > 0 ? 2 : 0);
+    const size_t *span = spans + (sta_pattern_groups(call->pattern) > 0 ? 2 : 0);
     result->missing = span[0] == STA_UNSET;
     if (!result->missing)
         result->text =
