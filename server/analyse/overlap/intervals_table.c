@@ -21,7 +21,6 @@ struct masks {
 
 static int masks_column(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
 {
-    (void)err;
     struct masks *masks = context;
     uint8_t *values = masks->values + (size_t)column * STA_VECTOR_ROWS;
     bool idle = column == masks->request->set_count;

@@ -47,8 +47,6 @@ static uint32_t text_column(const struct sta_columns *columns, const struct sta_
 
 static int one_text(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)
 {
-    (void)column;
-    (void)err;
     *vector = *(const struct sta_vector *)context;
     return 0;
 }

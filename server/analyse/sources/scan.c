@@ -259,7 +259,6 @@ struct change {
 static int compare_changes(const void *a, const void *b, void *context)
 {
     const struct change *x = a, *y = b;
-    (void)context;
     return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->rows < y->rows) - (x->rows > y->rows);
 }
 
