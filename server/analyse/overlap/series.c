@@ -23,7 +23,7 @@ struct bins {
  * covered whole are kept as differences. */
 struct coverage {
     int64_t *parts;  /* by bin: covered ticks of bins that are covered in part */
-    int64_t *inside; /* by bin, one more: change in the number of times that a bin is covered whole */
+    int64_t *inside; /* behind them; by bin, one more: change in how often a bin is covered whole */
 };
 
 struct sta_overlap_series {
@@ -114,10 +114,8 @@ void sta_overlap_series_destroy(struct sta_overlap_series *series)
     if (series == NULL)
         return;
     struct sta_account *account = series->budget->account;
-    for (size_t i = 0; series->coverages != NULL && i < series->coverage_count; i++) {
+    for (size_t i = 0; series->coverages != NULL && i < series->coverage_count; i++)
         sta_account_free(account, series->coverages[i].parts);
-        sta_account_free(account, series->coverages[i].inside);
-    }
     sta_account_free(account, series->coverages);
     free(series);
 }
@@ -128,13 +126,13 @@ static struct coverage *coverage_of(const struct sta_overlap_series *series, uns
 {
     struct coverage *coverage = &series->coverages[worker * masks_of(series) + mask];
     const size_t bins = series->bins.count + 1;
-    if (coverage->parts == NULL)
-        coverage->parts =
-            sta_account_calloc(series->budget->account, bins, sizeof *coverage->parts, WHAT, err);
-    if (coverage->parts != NULL && coverage->inside == NULL)
-        coverage->inside =
-            sta_account_calloc(series->budget->account, bins, sizeof *coverage->inside, WHAT, err);
-    return coverage->inside != NULL ? coverage : NULL;
+    if (coverage->parts != NULL)
+        return coverage;
+    int64_t *both = sta_account_calloc(series->budget->account, 2 * bins, sizeof *both, WHAT, err);
+    if (both == NULL)
+        return NULL;
+    *coverage = (struct coverage){both, both + bins};
+    return coverage;
 }
 
 int sta_overlap_series_take(void *context, unsigned worker, const struct sta_sweep_interval *interval,
