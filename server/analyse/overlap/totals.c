@@ -65,17 +65,6 @@ void sta_put_seconds(const struct sta_overlap_request *request, struct sta_table
         sta_table_set_number(column, row, sta_overlap_seconds(request, ticks));
 }
 
-static void set_seconds(const struct sta_overlap_request *request, struct sta_table *table, size_t column,
-                        size_t row, __int128 ticks)
-{
-    sta_put_seconds(request, &table->columns[column], row, ticks);
-}
-
-static void put_text(struct sta_table *table, size_t column, size_t row, const char *text)
-{
-    sta_table_set_string(table, &table->columns[column], row, text);
-}
-
 static void put_sets(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
                      const struct sta_figures *total, const __int128 *largest, struct sta_table *table)
 {
@@ -87,13 +76,13 @@ static void put_sets(const struct sta_overlap_request *request, const struct sta
     sta_table_init(table, request->set_count);
     sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     for (uint32_t s = 0; s < request->set_count; s++) {
-        put_text(table, NAME, s, request->sets[s].name);
-        put_text(table, FILTER, s, request->sets[s].text);
+        sta_table_set_string(table, &table->columns[NAME], s, request->sets[s].name);
+        sta_table_set_string(table, &table->columns[FILTER], s, request->sets[s].text);
         sta_table_set_int(&table->columns[EVENTS], s, results->sets[s].events);
         sta_table_set_int(&table->columns[INSTANT], s, results->sets[s].instant);
-        set_seconds(request, table, TIME, s, results->sets[s].time);
-        set_seconds(request, table, BUSY, s, total->busy[s]);
-        set_seconds(request, table, BUSY_MAX, s, largest[s]);
+        sta_put_seconds(request, &table->columns[TIME], s, results->sets[s].time);
+        sta_put_seconds(request, &table->columns[BUSY], s, total->busy[s]);
+        sta_put_seconds(request, &table->columns[BUSY_MAX], s, largest[s]);
     }
 }
 
@@ -111,10 +100,11 @@ static void put_pairs(const struct sta_overlap_request *request, const struct st
     size_t row = 0;
     for (uint32_t a = 0; a < request->set_count; a++)
         for (uint32_t b = a + 1; b < request->set_count; b++, row++) {
-            put_text(table, A, row, request->sets[a].name);
-            put_text(table, B, row, request->sets[b].name);
+            sta_table_set_string(table, &table->columns[A], row, request->sets[a].name);
+            sta_table_set_string(table, &table->columns[B], row, request->sets[b].name);
             for (unsigned part = 0; part < STA_PAIR_PARTS; part++)
-                set_seconds(request, table, PARTS + part, row, sta_figures_pair(total, a, b, part));
+                sta_put_seconds(request, &table->columns[PARTS + part], row,
+                                sta_figures_pair(total, a, b, part));
         }
 }
 
@@ -160,7 +150,7 @@ static void put_groups(const struct sta_overlap_request *request, const struct s
         sta_buffer_clear(&list);
         sta_overlap_put_sets(request, mask, &list);
         sta_table_set_text(table, &table->columns[SETS], row, list.data, list.size);
-        set_seconds(request, table, TIME, row++, times[mask]);
+        sta_put_seconds(request, &table->columns[TIME], row++, times[mask]);
     }
     sta_buffer_fini(&list);
     free(times);
@@ -181,9 +171,9 @@ static size_t put_set_concurrency(const struct sta_overlap_request *request,
         if (time == 0)
             continue;
         if (table != NULL) {
-            put_text(table, SET, row, request->sets[s].name);
+            sta_table_set_string(table, &table->columns[SET], row, request->sets[s].name);
             sta_table_set_int(&table->columns[ACTIVE], row, (int64_t)k);
-            set_seconds(request, table, TIME, row, time);
+            sta_put_seconds(request, &table->columns[TIME], row, time);
         }
         row++;
     }
