@@ -13,11 +13,11 @@
 
 char *sta_overlap_scope_json(const struct sta_overlap_request *request)
 {
-    static const char *const words[] = {"thread", "process", "rank_group", "host", "job"};
     struct sta_buffer out;
     sta_buffer_init(&out);
     if (request->scope.kind != STA_SCOPE_KEYS) {
-        sta_put_json_string(&out, words[request->scope.kind], strlen(words[request->scope.kind]));
+        const char *word = sta_scope_words[request->scope.kind];
+        sta_put_json_string(&out, word, strlen(word));
         return sta_buffer_take_text(&out);
     }
     sta_put_char(&out, '[');

@@ -21,7 +21,7 @@
 static const char *const semantics_words[] = {"exact", "compatible"};
 static const char *const variant_words[] = {"approximate", "intervals"};
 static const char *const switch_words[] = {"on", "off"};
-static const char *const scope_words[] = {"thread", "process", "rank_group", "host", "job"};
+const char *const sta_scope_words[] = {"thread", "process", "rank_group", "host", "job"};
 
 /* ---- which members there are */
 
@@ -142,7 +142,8 @@ static int read_scope(struct sta_overlap_request *request, struct sta_error *err
             "expected thread, process, rank_group, host, job or a list of expressions, not %s",
             sta_document_kind(scope));
     size_t word = STA_SCOPE_RANK_GROUP;
-    int rc = sta_member_word(request->document, "scope", scope_words, STA_COUNT_OF(scope_words), &word, err);
+    int rc = sta_member_word(request->document, "scope", sta_scope_words, STA_COUNT_OF(sta_scope_words),
+                             &word, err);
     request->scope.kind = (enum sta_scope_kind)word;
     request->scope.rank_groups = groups;
     return rc == 0 && groups != NULL ? sta_given_groups_check(groups, err) : rc;
@@ -150,14 +151,22 @@ static int read_scope(struct sta_overlap_request *request, struct sta_error *err
 
 /* ---- filter, window, widths */
 
-static int read_filter(struct sta_overlap_request *request, struct sta_error *err)
+/* *condition: left alone when the member is not there. */
+static int read_condition(const struct sta_overlap_request *request, const char *name,
+                          const struct sta_schema *schema, struct sta_expression **condition,
+                          struct sta_error *err)
 {
     const char *text = NULL;
-    int rc = sta_member_text(request->document, "filter", &text, err);
+    int rc = sta_member_text(request->document, name, &text, err);
     if (rc != 0 || text == NULL)
         return rc;
-    rc = sta_condition_parse(text, strlen(text), sta_columns_schema(request->columns), &request->filter, err);
-    return rc == 0 ? 0 : sta_at_member(err, "filter", NULL, err->position);
+    rc = sta_condition_parse(text, strlen(text), schema, condition, err);
+    return rc == 0 ? 0 : sta_at_member(err, name, NULL, err->position);
+}
+
+static int read_filter(struct sta_overlap_request *request, struct sta_error *err)
+{
+    return read_condition(request, "filter", sta_columns_schema(request->columns), &request->filter, err);
 }
 
 static int read_end(const struct sta_overlap_request *request, const char *name, int64_t *ticks,
@@ -205,24 +214,18 @@ static int read_granularity(struct sta_overlap_request *request, struct sta_erro
 
 static int read_where(struct sta_overlap_request *request, struct sta_error *err)
 {
-    const char *text = NULL;
     if (request->call != STA_OVERLAP_INTERVALS)
         return 0;
-    struct sta_schema_column *columns =
-        sta_arena_alloc(&request->memory, (request->set_count + 1) * sizeof *columns, _Alignof(max_align_t));
+    struct sta_schema_column columns[STA_OVERLAP_MASK_BITS + 1];
     for (uint32_t s = 0; s < request->set_count; s++)
         columns[s] = (struct sta_schema_column){.name = request->sets[s].name, .type = STA_TYPE_BOOL};
     columns[request->set_count] = (struct sta_schema_column){.name = "idle", .type = STA_TYPE_BOOL};
-    request->where_schema = (struct sta_schema){.columns = columns, .count = request->set_count + 1};
-    int rc = sta_member_text(request->document, "where", &text, err);
-    if (rc != 0)
+    const struct sta_schema schema = {.columns = columns, .count = request->set_count + 1};
+    int rc = read_condition(request, "where", &schema, &request->where, err);
+    if (rc != 0 || request->where != NULL)
         return rc;
-    if (text == NULL)
-        return sta_fail_member(
-            err, STA_EINPUT, "where", NULL,
-            "expected a condition on the sets, such as \"io and not compute\", or \"idle\"");
-    rc = sta_condition_parse(text, strlen(text), &request->where_schema, &request->where, err);
-    return rc == 0 ? 0 : sta_at_member(err, "where", NULL, err->position);
+    return sta_fail_member(err, STA_EINPUT, "where", NULL,
+                           "expected a condition on the sets, such as \"io and not compute\", or \"idle\"");
 }
 
 static bool is_interval_column(const struct sta_overlap_request *request, const char *name)
@@ -356,14 +359,11 @@ int sta_overlap_request_read(struct sta_overlap_request *request, const struct s
 void sta_overlap_request_release(struct sta_overlap_request *request)
 {
     for (uint32_t s = 0; s < request->set_count; s++)
-        if (request->sets[s].expression != NULL)
-            sta_expression_destroy(request->sets[s].expression);
+        sta_expression_destroy(request->sets[s].expression);
     for (size_t k = 0; k < request->scope.key_count; k++)
         sta_expression_destroy(request->scope.keys[k]);
-    if (request->filter != NULL)
-        sta_expression_destroy(request->filter);
-    if (request->where != NULL)
-        sta_expression_destroy(request->where);
+    sta_expression_destroy(request->filter);
+    sta_expression_destroy(request->where);
     free(request->scope.keys);
     free(request->scope.key_names);
     free(request->order);

@@ -51,7 +51,6 @@ struct sta_overlap_request {
     bool intervals;      /* COMPATIBLE: the variant */
 
     struct sta_expression *where; /* INTERVALS: over the names of the sets and `idle` */
-    struct sta_schema where_schema;
     struct sta_overlap_order *order;
     size_t order_count;
     uint32_t longest; /* INTERVALS: no more than so many, the longest ones; 0: all */
@@ -67,6 +66,8 @@ STA_MUSTCHECK int sta_overlap_request_read(struct sta_overlap_request *request,
                                            struct sta_error *err);
 void sta_overlap_request_release(struct sta_overlap_request *request);
 
+/** As requests and answers name scopes that are no expressions; by kind. */
+extern const char *const sta_scope_words[];
 /** A scan over the request's events: its filter, and the row groups of its window. */
 struct sta_scan;
 struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request);
