@@ -260,3 +260,13 @@ size_t sta_utf8_count(const char *text, size_t length)
         count += ((unsigned char)text[i] & 0xc0) != 0x80;
     return count;
 }
+
+size_t sta_utf8_prefix(const char *text, size_t length, size_t count)
+{
+    size_t at = 0;
+    for (; at < length && count > 0; count--)
+        do
+            at++;
+        while (at < length && ((unsigned char)text[at] & 0xc0) == 0x80);
+    return at;
+}

@@ -28,5 +28,17 @@ bool sta_parse_size(const char *text, uint64_t *bytes);
 size_t sta_utf8_valid_prefix(const char *text, size_t length);
 /** Code points of valid UTF-8. */
 size_t sta_utf8_count(const char *text, size_t length);
+/** Bytes of its first so many code points, or of all when there are no more. */
+size_t sta_utf8_prefix(const char *text, size_t length, size_t count);
+
+static inline bool sta_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool sta_is_hex_digit(char c)
+{
+    return sta_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
 
 #endif

@@ -15,19 +15,9 @@ struct lexer {
     size_t count, capacity;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_start(char c)
 {
     return c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
 /* Bytes of the blank at @at, 0 if there is none.  The blanks beyond ASCII come with what is pasted from
@@ -63,7 +53,7 @@ static void skip_blanks(struct lexer *lexer)
 
 static const char *skip_digits(const char *at, const char *end)
 {
-    while (at < end && is_digit(*at))
+    while (at < end && sta_is_digit(*at))
         at++;
     return at;
 }
@@ -73,7 +63,7 @@ static size_t number_length(const char *at, const char *end, bool *whole)
 {
     const char *stop = skip_digits(at, end);
     *whole = true;
-    if (stop < end && *stop == '.' && (stop > at || (stop + 1 < end && is_digit(stop[1])))) {
+    if (stop < end && *stop == '.' && (stop > at || (stop + 1 < end && sta_is_digit(stop[1])))) {
         stop = skip_digits(stop + 1, end);
         *whole = false;
     }
@@ -107,7 +97,7 @@ static size_t string_length(const char *at, const char *end)
 static size_t name_length(const char *at, const char *end)
 {
     const char *stop = at;
-    while (stop < end && (is_name_start(*stop) || (stop > at && is_digit(*stop))))
+    while (stop < end && (is_name_start(*stop) || (stop > at && sta_is_digit(*stop))))
         stop++;
     return (size_t)(stop - at);
 }
@@ -187,9 +177,7 @@ static int fail(struct lexer *lexer, struct sta_error *err)
     else if ((unsigned char)c < 0x20 || c == 0x7f)
         sta_fail(err, STA_EINPUT, "unexpected control character %u", (unsigned char)c);
     else {
-        int size = 1;
-        while (lexer->at + size < lexer->end && ((unsigned char)lexer->at[size] & 0xc0) == 0x80)
-            size++;
+        const int size = (int)sta_utf8_prefix(lexer->at, (size_t)(lexer->end - lexer->at), 1);
         const char *advice = c == '!' ? "; write != or not" : c == '{' ? "; a list is written [a, b]" : "";
         sta_fail(err, STA_EINPUT, "unexpected character '%.*s'%s", size, lexer->at, advice);
     }
@@ -274,9 +262,9 @@ static bool read_hex(const char *at, const char *end, unsigned digits, uint32_t 
     if (end - at < (ptrdiff_t)digits)
         return false;
     for (unsigned i = 0; i < digits; i++) {
-        if (!is_hex(at[i]))
+        if (!sta_is_hex_digit(at[i]))
             return false;
-        *value = *value * 16 + (uint32_t)(is_digit(at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
+        *value = *value * 16 + (uint32_t)(sta_is_digit(at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
     }
     return true;
 }

@@ -10,6 +10,9 @@
 
 #include "analyse/expression/suggest.h"
 #include "common/memory.h"
+#include "common/number.h"
+
+#define SHOWN_CHARACTERS 40 /* of a token, in messages */
 
 struct sta_term sta_nothing(void)
 {
@@ -28,17 +31,6 @@ const struct sta_token *sta_parser_take(struct sta_parser *parser, const char *w
     return sta_parser_at(parser, word) ? parser->at++ : NULL;
 }
 
-/* Bytes of the first characters of a token, for messages. */
-static int shown_bytes(const struct sta_token *token)
-{
-    uint32_t at = 0;
-    for (unsigned shown = 0; at < token->length && shown < 40; shown++)
-        do
-            at++;
-        while (at < token->length && ((unsigned char)token->text[at] & 0xc0) == 0x80);
-    return (int)at;
-}
-
 void sta_parser_expected(struct sta_parser *parser, const char *what)
 {
     const struct sta_token *at = parser->at;
@@ -46,7 +38,7 @@ void sta_parser_expected(struct sta_parser *parser, const char *what)
         sta_build_fail(&parser->builder, STA_EINPUT, at->position, "expected %s, found the end", what);
     else
         sta_build_fail(&parser->builder, STA_EINPUT, at->position, "expected %s, found %.*s", what,
-                       shown_bytes(at), at->text);
+                       (int)sta_utf8_prefix(at->text, at->length, SHOWN_CHARACTERS), at->text);
 }
 
 void sta_parser_need(struct sta_parser *parser, const char *word)

@@ -17,6 +17,7 @@
 
 #include "common/buffer.h"
 #include "common/memory.h"
+#include "common/number.h"
 
 #define MATCH_LIMIT 1000000
 #define HEAP_LIMIT_KIB 20000
@@ -35,16 +36,6 @@ struct sta_matcher {
     pcre2_jit_stack *stack;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 /* Rewrites the escape at @at, whose letter is text.bytes[at + 1].  Return: bytes consumed. */
 static size_t put_escape(struct sta_buffer *out, struct sta_text text, size_t at, bool in_class)
 {
@@ -58,8 +49,8 @@ static size_t put_escape(struct sta_buffer *out, struct sta_text text, size_t at
         sta_put_text(out, "\\x0b");
         return 2;
     }
-    if (rest[1] == 'u' && left >= 6 && is_hex(rest[2]) && is_hex(rest[3]) && is_hex(rest[4]) &&
-        is_hex(rest[5])) {
+    if (rest[1] == 'u' && left >= 6 && sta_is_hex_digit(rest[2]) && sta_is_hex_digit(rest[3]) &&
+        sta_is_hex_digit(rest[4]) && sta_is_hex_digit(rest[5])) {
         sta_put_format(out, "\\x{%.4s}", rest + 2);
         return 6;
     }
@@ -72,7 +63,7 @@ static bool is_open_count(struct sta_text text, size_t at)
 {
     if (text.length - at < 3 || text.bytes[at] != '{' || text.bytes[at + 1] != ',')
         return false;
-    for (at += 2; at < text.length && is_digit(text.bytes[at]);)
+    for (at += 2; at < text.length && sta_is_digit(text.bytes[at]);)
         at++;
     return at < text.length && text.bytes[at] == '}';
 }

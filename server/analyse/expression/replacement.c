@@ -8,6 +8,7 @@
 
 #include "common/buffer.h"
 #include "common/memory.h"
+#include "common/number.h"
 
 #define LITERAL UINT32_MAX
 
@@ -50,16 +51,11 @@ static bool add_group(struct reader *reader, unsigned group)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* One or two digits. */
 static bool read_number(struct reader *reader)
 {
     unsigned group = (unsigned)(reader->text.bytes[reader->at++] - '0');
-    if (reader->at < reader->text.length && is_digit(reader->text.bytes[reader->at]))
+    if (reader->at < reader->text.length && sta_is_digit(reader->text.bytes[reader->at]))
         group = group * 10 + (unsigned)(reader->text.bytes[reader->at++] - '0');
     return add_group(reader, group);
 }
@@ -78,7 +74,7 @@ static bool read_named(struct reader *reader)
     unsigned group = 0;
     bool numeric = length <= 3;
     for (size_t i = 0; i < length; i++) {
-        numeric = numeric && is_digit(name[i]);
+        numeric = numeric && sta_is_digit(name[i]);
         group = group * 10 + (unsigned)(name[i] - '0');
     }
     if (!numeric && (group = sta_pattern_group(reader->pattern, name, length)) == 0) {
@@ -105,7 +101,7 @@ static bool read_escape(struct reader *reader)
         reader->at++;
         return true;
     }
-    if (is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')) {
+    if (sta_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')) {
         snprintf(reader->message, reader->size,
                  "the replacement has an unknown escape \\%c; write \\\\ for a backslash", c);
         return false;

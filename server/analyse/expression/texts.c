@@ -181,7 +181,7 @@ TEXT_FUNCTION(count)
 
 static size_t skip_digits(struct sta_text text, size_t at)
 {
-    while (at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9')
+    while (at < text.length && sta_is_digit(text.bytes[at]))
         at++;
     return at;
 }
@@ -318,17 +318,6 @@ TEXT_FUNCTION(part)
     }
 }
 
-/* Byte where character @index begins. */
-static uint32_t byte_of(struct sta_text text, int64_t index)
-{
-    uint32_t at = 0;
-    for (; at < text.length && index > 0; index--)
-        do
-            at++;
-        while (at < text.length && ((unsigned char)text.bytes[at] & 0xc0) == 0x80);
-    return at;
-}
-
 static int64_t from_start(int64_t index, int64_t length)
 {
     return index < 0 ? STA_MAX(index + length, 0) : STA_MIN(index, length);
@@ -339,8 +328,9 @@ TEXT_FUNCTION(slice)
     int64_t length = (int64_t)sta_utf8_count(text.bytes, text.length);
     int64_t from = from_start(call->from, length);
     int64_t to = call->has_to ? from_start(call->to, length) : length;
-    uint32_t start = byte_of(text, from);
-    result->text = (struct sta_text){text.bytes + start, to > from ? byte_of(text, to) - start : 0};
+    size_t start = sta_utf8_prefix(text.bytes, text.length, (size_t)from);
+    size_t end = to > from ? sta_utf8_prefix(text.bytes, text.length, (size_t)to) : start;
+    result->text = (struct sta_text){text.bytes + start, (uint32_t)(end - start)};
 }
 
 TEXT_FUNCTION(replace)
