@@ -61,12 +61,10 @@ static bool admits(const struct sta_predicate *predicate, struct sta_evaluator *
 
 static void check_predicates(const struct sta_expression *expression, const struct sta_vector *holds)
 {
-    size_t count;
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    const struct sta_predicate *predicates = sta_expression_predicates(expression, &count);
     for (unsigned row = 0; row < ROWS; row++)
-        for (size_t i = 0; i < count && holds->bools[holds->constant ? 0 : row]; i++)
-            STA_ASSERT(admits(&predicates[i], evaluator, row));
+        for (size_t i = 0; i < expression->predicate_count && holds->bools[holds->constant ? 0 : row]; i++)
+            STA_ASSERT(admits(&expression->predicates[i], evaluator, row));
     sta_evaluator_destroy(evaluator);
 }
 

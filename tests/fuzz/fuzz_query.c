@@ -62,9 +62,9 @@ static void evaluate(const struct sta_expression *expression, const struct sta_s
     struct sta_program *program = sta_program_create(expression);
     struct sta_vector result;
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    STA_ASSERT(sta_expression_type(expression) != STA_TYPE_NULL);
+    STA_ASSERT(expression->type != STA_TYPE_NULL);
     if (sta_program_run(program, evaluator, ROWS, give, (void *)schema, &result, &err) == 0)
-        STA_ASSERT(result.type == sta_expression_type(expression));
+        STA_ASSERT(result.type == expression->type);
     sta_program_destroy(program);
     sta_evaluator_destroy(evaluator);
 }

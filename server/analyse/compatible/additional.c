@@ -34,7 +34,7 @@ static double number_of(const struct sta_table_column *column, size_t row)
     return column->type == STA_TYPE_INT ? (double)column->integers[row] : column->numbers[row];
 }
 
-/* @numbers: by column that is read, in the order of sta_expression_columns */
+/* @numbers: by column that is read, in the order of the expression */
 struct formula {
     struct sta_expression *expression;
     struct sta_program *program;
@@ -108,7 +108,8 @@ static int parse(struct formula *formula, const char *text, const struct sta_tab
 
 static void bind_columns(struct formula *formula, const struct sta_table *table)
 {
-    formula->columns = sta_expression_columns(formula->expression, &formula->column_count);
+    formula->columns = formula->expression->columns;
+    formula->column_count = formula->expression->column_count;
     formula->divisor = sta_alloc_array(table->column_count + 1, sizeof *formula->divisor);
     sta_expression_divisors(formula->expression, formula->divisor);
     for (size_t i = 0; i < table->column_count; i++)

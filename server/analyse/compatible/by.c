@@ -40,7 +40,7 @@ static const char *expression_of(const struct sta_preset *preset, const char *na
 static int parse(const char *text, struct sta_expression **expression, struct sta_error *err)
 {
     int rc = sta_expression_parse(text, strlen(text), &sta_standard_schema, expression, err);
-    if (rc != 0 || sta_expression_type(*expression) == STA_TYPE_TEXT)
+    if (rc != 0 || (*expression)->type == STA_TYPE_TEXT)
         return rc;
     sta_expression_destroy(*expression);
     char *as_text = sta_sprintf("str(%s)", text);
@@ -52,13 +52,11 @@ static int parse(const char *text, struct sta_expression **expression, struct st
 /* The axis that an expression is derived from, STA_AXES when it is from none. */
 static enum sta_axis axis_of(const struct sta_expression *expression)
 {
-    size_t count;
-    const uint32_t *columns = sta_expression_columns(expression, &count);
-    if (count != 1)
+    if (expression->column_count != 1)
         return STA_AXES;
-    if (columns[0] == STA_LOGICAL_file_name)
+    if (expression->columns[0] == STA_LOGICAL_file_name)
         return STA_AXIS_FILE;
-    return columns[0] == STA_LOGICAL_proc_name ? STA_AXIS_PROC : STA_AXES;
+    return expression->columns[0] == STA_LOGICAL_proc_name ? STA_AXIS_PROC : STA_AXES;
 }
 
 /* The names of an axis, as a column: codes first .. first + rows - 1. */

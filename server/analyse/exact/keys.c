@@ -132,7 +132,7 @@ static int bind_expression(struct sta_exact_keys *keys, const char *text, unsign
     int rc =
         sta_expression_parse(text, strlen(text), sta_columns_schema(keys->bound->columns), &expression, err);
     if (rc == 0) {
-        keys->type = sta_expression_type(expression);
+        keys->type = expression->type;
         keys->program = sta_program_create(expression);
         sta_expression_destroy(expression);
     }

@@ -43,7 +43,20 @@ bool sta_schema_is_hidden(const struct sta_schema_column *column);
 /** The present name of what was once called so ("filename": file_name), or NULL. */
 const char *sta_present_name(struct sta_text older);
 
-struct sta_expression; /* a typed tree: immutable, usable by any thread */
+/* A typed tree: immutable, usable by any thread. */
+struct sta_expression {
+    struct sta_tree *tree;
+    uint32_t root;
+    enum sta_type type;
+    int column;        /* index in the schema of a bare column, else -1 */
+    const char *unit;  /* of a bare column, and of an aggregate that keeps it; else NULL */
+    uint32_t *columns; /* which it reads: indexes in the schema, ascending */
+    size_t column_count;
+    /* Conjuncts that every row of a result satisfies, at most one range per column. */
+    struct sta_predicate *predicates;
+    size_t predicate_count;
+    bool is_predicates; /* a row that satisfies all of these, of which none is inexact then, satisfies it */
+};
 
 struct sta_expression_limits {
     unsigned length, nesting, list, pattern; /* 10000 characters, 100, 10000, 1000 characters */
@@ -67,13 +80,6 @@ STA_MUSTCHECK int sta_number_parse(const char *text, size_t length, const struct
 /** The expression that is one column of the schema. */
 struct sta_expression *sta_column_expression(const struct sta_schema *schema, uint32_t column);
 void sta_expression_destroy(struct sta_expression *expression);
-enum sta_type sta_expression_type(const struct sta_expression *expression);
-/** Unit of a bare column, and of an aggregate that keeps it; else NULL. */
-const char *sta_expression_unit(const struct sta_expression *expression);
-/** Index in the schema of a bare column, else -1. */
-int sta_expression_column(const struct sta_expression *expression);
-/** Which columns it reads: indexes in the schema, ascending. */
-const uint32_t *sta_expression_columns(const struct sta_expression *expression, size_t *count);
 /** Sets @divisor[column] = 1 for each column that stands in what something is divided by; the others are left
  * alone. */
 void sta_expression_divisors(const struct sta_expression *expression, uint8_t *divisor);
@@ -129,12 +135,6 @@ struct sta_predicate {
     bool low_open, high_open;    /* with exact: but not these values themselves */
     struct sta_program *program; /* TEXT: the test, an expression of that column alone */
 };
-
-/** Conjuncts that every row of a result satisfies, at most one range per column; borrowed from the
- * expression. */
-const struct sta_predicate *sta_expression_predicates(const struct sta_expression *expression, size_t *count);
-/** Whether a row that satisfies all predicates, of which none is inexact then, satisfies the condition. */
-bool sta_expression_is_predicates(const struct sta_expression *expression);
 
 /**
  * sta_predicate_test - which texts pass the test of a TEXT predicate

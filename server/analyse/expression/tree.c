@@ -85,38 +85,6 @@ void sta_expression_destroy(struct sta_expression *expression)
     free(expression);
 }
 
-enum sta_type sta_expression_type(const struct sta_expression *expression)
-{
-    return expression->type;
-}
-
-const char *sta_expression_unit(const struct sta_expression *expression)
-{
-    return expression->unit;
-}
-
-int sta_expression_column(const struct sta_expression *expression)
-{
-    return expression->column;
-}
-
-const uint32_t *sta_expression_columns(const struct sta_expression *expression, size_t *count)
-{
-    *count = expression->column_count;
-    return expression->columns;
-}
-
-const struct sta_predicate *sta_expression_predicates(const struct sta_expression *expression, size_t *count)
-{
-    *count = expression->predicate_count;
-    return expression->predicates;
-}
-
-bool sta_expression_is_predicates(const struct sta_expression *expression)
-{
-    return expression->is_predicates;
-}
-
 /* ---- what a formula divides by */
 
 static bool divides(const struct sta_node *node)

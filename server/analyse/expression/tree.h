@@ -175,19 +175,6 @@ void sta_tree_release(struct sta_tree *tree);
 /** Marks the nodes that @root needs; free() it. */
 uint8_t *sta_tree_needed(const struct sta_tree *tree, uint32_t root);
 
-struct sta_expression {
-    struct sta_tree *tree;
-    uint32_t root;
-    enum sta_type type;
-    int column;       /* a bare column, or -1 */
-    const char *unit; /* in the tree's arena, or NULL */
-    uint32_t *columns;
-    size_t column_count;
-    struct sta_predicate *predicates;
-    size_t predicate_count;
-    bool is_predicates; /* these are all that it says */
-};
-
 /** A program of the value of one node. */
 struct sta_program *sta_program_of(struct sta_tree *tree, uint32_t root);
 

@@ -179,12 +179,11 @@ bool sta_open_condition_is_fixed(const struct sta_open_condition *condition)
 {
     static const uint32_t fixed[] = {STA_LOGICAL_func_name, STA_LOGICAL_cat, STA_LOGICAL_io_cat,
                                      STA_LOGICAL_acc_pat, STA_LOGICAL_count};
-    size_t count;
-    const uint32_t *columns = sta_expression_columns(condition->expression, &count);
-    for (size_t i = 0; i < count; i++) {
+    const struct sta_expression *expression = condition->expression;
+    for (size_t i = 0; i < expression->column_count; i++) {
         bool found = false;
         for (size_t f = 0; f < STA_COUNT_OF(fixed); f++)
-            found |= columns[i] == fixed[f];
+            found |= expression->columns[i] == fixed[f];
         if (!found)
             return false;
     }

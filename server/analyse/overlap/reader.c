@@ -38,11 +38,10 @@ struct sta_overlap_reader {
 /* The text column that a condition depends on, and on nothing else; STA_NO_CODE: there is none. */
 static uint32_t text_column(const struct sta_columns *columns, const struct sta_expression *condition)
 {
-    size_t count;
-    const uint32_t *read = sta_expression_columns(condition, &count);
-    if (count != 1 || sta_columns_schema(columns)->columns[read[0]].type != STA_TYPE_TEXT)
+    if (condition->column_count != 1 ||
+        sta_columns_schema(columns)->columns[condition->columns[0]].type != STA_TYPE_TEXT)
         return STA_NO_CODE;
-    return read[0];
+    return condition->columns[0];
 }
 
 static int one_text(void *context, uint32_t column, struct sta_vector *vector, struct sta_error *err)

@@ -135,8 +135,8 @@ static void bind_keys(struct sta_scope *scope)
     const struct sta_scope_request *request = scope->request;
     for (size_t k = 0; k < request->key_count; k++) {
         struct sta_scope_key *key = &scope->keys[k];
-        key->type = sta_expression_type(request->keys[k]);
-        key->unit = sta_static_unit(sta_expression_unit(request->keys[k]));
+        key->type = request->keys[k]->type;
+        key->unit = sta_static_unit(request->keys[k]->unit);
         key->program = sta_program_create(request->keys[k]);
         sta_program_limit(key->program, scope->budget->memory / 4 / request->key_count,
                           scope->budget->spill_folder);

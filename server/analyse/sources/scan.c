@@ -50,12 +50,10 @@ static bool may_matter(const struct sta_scan *scan, struct sta_predicates *predi
 size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers)
 {
     const struct sta_snapshot *snapshot = sta_columns_snapshot(scan->columns);
-    size_t row_groups = sta_snapshot_row_group_count(snapshot), count = 0, conjunct_count = 0;
+    size_t row_groups = sta_snapshot_row_group_count(snapshot), count = 0;
     struct sta_predicates *predicates = sta_predicates_create(scan->columns);
-    const struct sta_predicate *conjuncts =
-        scan->filter != NULL ? sta_expression_predicates(scan->filter, &conjunct_count) : NULL;
-    for (size_t i = 0; i < conjunct_count; i++)
-        sta_predicates_add(predicates, &conjuncts[i], conjuncts[i].column);
+    for (size_t i = 0; scan->filter != NULL && i < scan->filter->predicate_count; i++)
+        sta_predicates_add(predicates, &scan->filter->predicates[i], scan->filter->predicates[i].column);
     *numbers = sta_alloc_array(row_groups + 1, sizeof **numbers);
     for (size_t i = 0; i < row_groups; i++)
         if (may_matter(scan, predicates, sta_snapshot_row_group(snapshot, i)))

@@ -28,7 +28,7 @@ static void make_keys(struct sta_maker *maker, const struct sta_document *list, 
         return;
     sta_make_outputs(maker, &items, &stage->keys, &stage->key_count);
     for (size_t i = 0; i < stage->key_count; i++)
-        if (sta_expression_type(stage->keys[i].expression) == STA_TYPE_LIST)
+        if (stage->keys[i].expression->type == STA_TYPE_LIST)
             sta_refuse_start(maker, items.items[i].pointer, "a list cannot be a group key");
     if (!maker->failed)
         read_dropna(maker);
@@ -50,7 +50,7 @@ void sta_open_aggregates(struct sta_maker *maker, struct sta_aggregates *aggrega
     struct sta_schema_column *keys = sta_maker_alloc(maker, stage->key_count, sizeof *keys);
     for (size_t i = 0; i < stage->key_count; i++)
         keys[i] = (struct sta_schema_column){.name = stage->keys[i].name,
-                                             .type = sta_expression_type(stage->keys[i].expression),
+                                             .type = stage->keys[i].expression->type,
                                              .unit = stage->keys[i].unit,
                                              .caseless = sta_is_caseless_name(stage->keys[i].name)};
     sta_aggregates_init(aggregates, &stage->schema, maker->events, keys, stage->key_count);
@@ -80,7 +80,7 @@ void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expres
     struct sta_plan_stage *stage = maker->stage;
     stage->outputs[stage->output_count++] =
         (struct sta_plan_output){.name = sta_maker_copy(maker, name),
-                                 .unit = sta_static_unit(sta_expression_unit(expression)),
+                                 .unit = sta_static_unit(expression->unit),
                                  .expression = expression};
 }
 
@@ -111,7 +111,7 @@ static void make_aggregate(struct sta_maker *maker, const struct sta_document *m
 
 struct sta_column_info sta_result_column(const struct sta_plan_output *output)
 {
-    return (struct sta_column_info){output->name, output->unit, sta_expression_type(output->expression)};
+    return (struct sta_column_info){output->name, output->unit, output->expression->type};
 }
 
 void sta_make_result(struct sta_maker *maker, const struct sta_column_info *others, size_t count,

@@ -105,7 +105,7 @@ static void make_columns(struct sta_maker *maker)
     struct sta_plan_stage *stage = maker->stage;
     sta_make_count(maker);
     memcpy(columns, others, sizeof others);
-    columns[0].unit = columns[1].unit = sta_static_unit(sta_expression_unit(stage->histogram.of));
+    columns[0].unit = columns[1].unit = sta_static_unit(stage->histogram.of->unit);
     sta_make_result(maker, columns, STA_COUNT_OF(columns), 1);
 }
 

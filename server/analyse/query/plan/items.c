@@ -113,7 +113,7 @@ static const char *answered_name(const struct sta_maker *maker, const char *name
                                  const struct sta_expression *expression)
 {
     const char *present = sta_present_name(sta_text_of(name));
-    int column = sta_expression_column(expression);
+    int column = expression->column;
     bool same =
         present != NULL && column >= 0 && strcmp(maker->stage->schema.columns[column].name, present) == 0;
     return same ? present : name;
@@ -132,10 +132,9 @@ void sta_make_outputs(struct sta_maker *maker, const struct sta_items *items, st
         if (expression == NULL)
             return;
         names[i] = answered_name(maker, item->name, expression);
-        outputs[(*count)++] =
-            (struct sta_plan_output){.name = sta_maker_copy(maker, names[i]),
-                                     .unit = sta_static_unit(sta_expression_unit(expression)),
-                                     .expression = expression};
+        outputs[(*count)++] = (struct sta_plan_output){.name = sta_maker_copy(maker, names[i]),
+                                                       .unit = sta_static_unit(expression->unit),
+                                                       .expression = expression};
     }
     refuse_twins(maker, items, names);
 }

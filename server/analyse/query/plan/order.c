@@ -130,10 +130,8 @@ void sta_make_limit(struct sta_maker *maker)
 
 static void read_by(const struct sta_expression *expression, bool *read)
 {
-    size_t count = 0;
-    const uint32_t *columns = expression != NULL ? sta_expression_columns(expression, &count) : NULL;
-    for (size_t i = 0; i < count; i++)
-        read[columns[i]] = true;
+    for (size_t i = 0; expression != NULL && i < expression->column_count; i++)
+        read[expression->columns[i]] = true;
 }
 
 /* Columns of its schema that a stage reads. */

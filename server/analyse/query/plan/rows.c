@@ -73,7 +73,7 @@ static void output_all(struct sta_maker *maker)
 static int output_of(const struct sta_plan_stage *stage, uint32_t column)
 {
     for (size_t i = 0; i < stage->output_count; i++)
-        if (sta_expression_column(stage->outputs[i].expression) == (int)column &&
+        if (stage->outputs[i].expression->column == (int)column &&
             strcmp(stage->outputs[i].name, stage->schema.columns[column].name) == 0)
             return (int)i;
     return -1;
@@ -132,7 +132,7 @@ struct sta_schema sta_pass_on(struct sta_maker *maker)
                                                 .unit = result->unit,
                                                 .caseless = result->type == STA_TYPE_TEXT &&
                                                             sta_is_caseless_name(result->name)};
-        int passed = stage->kind == STA_PLAN_ROWS ? sta_expression_column(stage->outputs[i].expression) : -1;
+        int passed = stage->kind == STA_PLAN_ROWS ? stage->outputs[i].expression->column : -1;
         const char *ticks = passed >= 0 ? stage->schema.columns[passed].ticks_of : NULL;
         if (ticks != NULL && keeps(stage, ticks)) {
             columns[i].ticks_of = ticks;

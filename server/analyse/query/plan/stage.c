@@ -52,8 +52,8 @@ static void derive_one(struct sta_maker *maker, struct sta_schema_column *column
     stage->derived[stage->derived_count++] = expression;
     columns[stage->schema.count++] =
         (struct sta_schema_column){.name = sta_maker_copy(maker, member->name),
-                                   .type = sta_expression_type(expression),
-                                   .unit = sta_static_unit(sta_expression_unit(expression)),
+                                   .type = expression->type,
+                                   .unit = sta_static_unit(expression->unit),
                                    .caseless = sta_is_caseless_name(member->name)};
 }
 

@@ -51,7 +51,7 @@ struct sta_stage_programs *sta_stage_programs_create(const struct sta_plan_stage
         const struct sta_expression *expression;
         fresh->first[part] = count;
         for (size_t i = 0; (expression = expression_of(stage, part, i)) != NULL; i++) {
-            const int column = sta_expression_column(expression);
+            const int column = expression->column;
             fresh->items[count++] = (struct computed){
                 .column = (uint32_t)column, .program = column < 0 ? sta_program_create(expression) : NULL};
         }

@@ -286,7 +286,7 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, c
     enum sta_type *types = sta_alloc_array(pass->key_count + 1, sizeof *types);
     for (size_t i = 0, at = 0; i < stage->key_count; at++) {
         const bool combined = pass->threads.count > 0 && i == pass->threads.first;
-        types[at] = combined ? STA_TYPE_INT : sta_expression_type(stage->keys[i].expression);
+        types[at] = combined ? STA_TYPE_INT : stage->keys[i].expression->type;
         i += combined ? pass->threads.count : 1;
     }
     if (stage->kind == STA_PLAN_HISTOGRAM)

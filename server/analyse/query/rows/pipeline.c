@@ -15,17 +15,16 @@
 static bool add_predicates(const struct sta_pipeline *pipeline, const struct sta_events_trace *trace,
                            struct sta_predicates *predicates)
 {
-    size_t count = 0;
     const struct sta_expression *filter = pipeline->stages[0].filter;
-    const struct sta_predicate *conjuncts = filter != NULL ? sta_expression_predicates(filter, &count) : NULL;
-    bool all = filter == NULL || sta_expression_is_predicates(filter);
-    for (size_t i = 0; i < count; i++) {
+    bool all = filter == NULL || filter->is_predicates;
+    for (size_t i = 0; filter != NULL && i < filter->predicate_count; i++) {
+        const struct sta_predicate *conjunct = &filter->predicates[i];
         const struct sta_events_column *column =
-            conjuncts[i].column < pipeline->events->schema.count ? &trace->map[conjuncts[i].column] : NULL;
+            conjunct->column < pipeline->events->schema.count ? &trace->map[conjunct->column] : NULL;
         const bool own = column != NULL && column->column != STA_NO_COLUMN &&
-                         (column->program == NULL || conjuncts[i].kind == STA_PREDICATE_RANGE);
+                         (column->program == NULL || conjunct->kind == STA_PREDICATE_RANGE);
         if (own)
-            sta_predicates_add(predicates, &conjuncts[i], column->column);
+            sta_predicates_add(predicates, conjunct, column->column);
         all = all && own;
     }
     return all;
@@ -107,8 +106,7 @@ static uint32_t first_column(const struct sta_pipeline *pipeline, uint32_t colum
     for (size_t s = pipeline->stage_count - 1; s > 0;
          s--) { /* what comes into a stage is what the one before shows */
         const struct sta_plan_stage *before = &pipeline->stages[s - 1];
-        int shown =
-            column < before->output_count ? sta_expression_column(before->outputs[column].expression) : -1;
+        int shown = column < before->output_count ? before->outputs[column].expression->column : -1;
         if (shown < 0)
             return STA_NO_COLUMN;
         column = (uint32_t)shown;

@@ -81,7 +81,7 @@ int sta_plain_key_column(const struct sta_plain *plain, size_t key)
     const struct sta_plan_stage *stage = plain->stage;
     uint32_t column = stage->order[key].column;
     return column >= stage->output_count ? (int)(column - stage->output_count)
-                                         : sta_expression_column(stage->outputs[column].expression);
+                                         : stage->outputs[column].expression->column;
 }
 
 /* What statistics say of the values of a key of integers. */
@@ -149,7 +149,7 @@ static void find_shown_keys(struct sta_plain *plain)
     const struct sta_plan_stage *stage = plain->stage;
     plain->shown.any = false;
     for (size_t i = 0; i < stage->output_count; i++) {
-        const int column = sta_expression_column(stage->outputs[i].expression);
+        const int column = stage->outputs[i].expression->column;
         for (size_t k = 0; k < stage->order_count && stage->result[i].type == STA_TYPE_INT; k++)
             if (stage->order[k].column == i || (column >= 0 && column == sta_plain_key_column(plain, k)))
                 plain->shown.keys[i] = stage->outputs[i].unused ? -1 : (int)k;

@@ -12,7 +12,7 @@
 static bool is_of_thread(const struct sta_pipeline *pipeline, size_t key)
 {
     const struct sta_plan_stage *stage = &pipeline->stages[0];
-    const int column = sta_expression_column(stage->keys[key].expression);
+    const int column = stage->keys[key].expression->column;
     const struct sta_events_trace *trace = &pipeline->events->traces[0];
     return (column == STA_LOGICAL_pid || column == STA_LOGICAL_tid || column == STA_LOGICAL_host_name) &&
            trace->map[column].program == NULL && trace->map[column].column == (uint32_t)column;
@@ -128,8 +128,8 @@ int sta_thread_keys_init(struct sta_thread_keys *keys, const struct sta_pipeline
     keys->values = sta_alloc_array(keys->count, sizeof *keys->values);
     int rc = STA_OK;
     for (size_t k = 0; rc == 0 && k < keys->count; k++)
-        rc = init_values(keys, entities, sta_expression_column(stage->keys[keys->first + k].expression),
-                         &keys->values[k], err);
+        rc = init_values(keys, entities, stage->keys[keys->first + k].expression->column, &keys->values[k],
+                         err);
     if (rc != 0)
         return rc;
     uint32_t *ranks =

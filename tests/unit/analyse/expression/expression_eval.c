@@ -203,8 +203,7 @@ static void answer(json_t *request)
     char *often = once != NULL ? evaluate(expression, request, 2500 / rows, &err) : NULL;
     if (often != NULL) {
         STA_ASSERT(strcmp(once, often) == 0);
-        printf("{\"type\": \"%s\", \"values\": [%s]}\n", sta_type_name(sta_expression_type(expression)),
-               once);
+        printf("{\"type\": \"%s\", \"values\": [%s]}\n", sta_type_name(expression->type), once);
     } else {
         print_failure(&err);
     }

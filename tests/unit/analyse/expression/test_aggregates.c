@@ -68,7 +68,7 @@ static void check(const char *text, const int64_t *values, const char *wanted, c
     sta_aggregates_init(&aggregates, &rows_schema, true, keys, STA_COUNT_OF(keys));
     cr_assert_eq(sta_aggregate_parse(text, strlen(text), &aggregates, &expression, &err), 0, "%s: %s", text,
                  err.text);
-    const char *got_unit = sta_expression_unit(expression);
+    const char *got_unit = expression->unit;
     cr_expect_str_eq(got_unit != NULL ? got_unit : "", unit, "%s", text);
     struct sta_evaluator *evaluator = sta_evaluator_create();
     struct gathered gathered = {.aggregates = &aggregates, .values = values};
@@ -121,14 +121,14 @@ Test(aggregates, arguments)
     struct sta_aggregates aggregates;
     struct sta_expression *expression;
     struct sta_error err = STA_ERROR_INIT;
-    size_t count;
     sta_aggregates_init(&aggregates, &rows_schema, true, keys, STA_COUNT_OF(keys));
     cr_assert_eq(sta_aggregate_parse(text, strlen(text), &aggregates, &expression, &err), 0, "%s", err.text);
     cr_assert_eq(aggregates.argument_count, 2);
-    cr_expect_eq(sta_expression_column(aggregates.arguments[0]), COLUMN_TS);
-    const uint32_t *columns = sta_expression_columns(aggregates.arguments[1], &count);
-    cr_expect(count == 2 && columns[0] == COLUMN_SIZE && columns[1] == COLUMN_TS);
-    cr_expect_eq(sta_expression_type(aggregates.arguments[1]), STA_TYPE_INT);
+    cr_expect_eq(aggregates.arguments[0]->column, COLUMN_TS);
+    const uint32_t *columns = aggregates.arguments[1]->columns;
+    cr_expect(aggregates.arguments[1]->column_count == 2 && columns[0] == COLUMN_SIZE &&
+              columns[1] == COLUMN_TS);
+    cr_expect_eq(aggregates.arguments[1]->type, STA_TYPE_INT);
     cr_expect_eq(aggregates.primitive_count, 3, "sum and count of ts, sum of the choice");
     sta_expression_destroy(expression);
     sta_aggregates_fini(&aggregates);

@@ -20,24 +20,22 @@ static struct sta_expression *parse(const char *text)
 Test(programs, say_what_they_are)
 {
     struct sta_expression *expression = parse("size");
-    cr_expect_str_eq(sta_expression_unit(expression), "B");
-    cr_expect_eq(sta_expression_column(expression), COLUMN_SIZE);
+    cr_expect_str_eq(expression->unit, "B");
+    cr_expect_eq(expression->column, COLUMN_SIZE);
     sta_expression_destroy(expression);
     expression = parse("+size");
-    cr_expect_null(sta_expression_unit(expression));
-    cr_expect_eq(sta_expression_column(expression), -1);
-    cr_expect_eq(sta_expression_type(expression), STA_TYPE_INT);
+    cr_expect_null(expression->unit);
+    cr_expect_eq(expression->column, -1);
+    cr_expect_eq(expression->type, STA_TYPE_INT);
     sta_expression_destroy(expression);
 }
 
 Test(programs, read_only_what_they_need)
 {
-    size_t count;
     struct sta_expression *expression = parse("bin(time_start, 1) + size * 0 + where(1 < 2, 1, 2)");
-    const uint32_t *columns = sta_expression_columns(expression, &count);
-    cr_assert_eq(count, 2);
-    cr_expect_eq(columns[0], COLUMN_SIZE);
-    cr_expect_eq(columns[1], COLUMN_TS); /* exact bins come from the ticks */
+    cr_assert_eq(expression->column_count, 2);
+    cr_expect_eq(expression->columns[0], COLUMN_SIZE);
+    cr_expect_eq(expression->columns[1], COLUMN_TS); /* exact bins come from the ticks */
     sta_expression_destroy(expression);
 }
 
@@ -125,11 +123,10 @@ Test(programs, threads_share_what_is_remembered)
 
 static void check_range(const char *text, uint32_t column, double low, double high)
 {
-    size_t count;
     struct sta_expression *expression = parse(text);
-    const struct sta_predicate *predicates = sta_expression_predicates(expression, &count);
+    const struct sta_predicate *predicates = expression->predicates;
     bool found = false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < expression->predicate_count; i++) {
         if (predicates[i].column != column)
             continue;
         found = true;
@@ -160,10 +157,8 @@ Test(predicates, nothing_where_nothing_is_certain)
         "size.isna()",        "true",         "size > ts", "size > 1 or name == 'x'",
         "size + 1",           "name == cat"};
     for (size_t i = 0; i < STA_COUNT_OF(texts); i++) {
-        size_t count;
         struct sta_expression *expression = parse(texts[i]);
-        sta_expression_predicates(expression, &count);
-        cr_expect_eq(count, 0, "%s", texts[i]);
+        cr_expect_eq(expression->predicate_count, 0, "%s", texts[i]);
         sta_expression_destroy(expression);
     }
 }
@@ -171,7 +166,7 @@ Test(predicates, nothing_where_nothing_is_certain)
 static void check_whole(const char *text, bool whole)
 {
     struct sta_expression *expression = parse(text);
-    cr_expect_eq(sta_expression_is_predicates(expression), whole, "%s", text);
+    cr_expect_eq(expression->is_predicates, whole, "%s", text);
     sta_expression_destroy(expression);
 }
 
@@ -192,13 +187,12 @@ Test(predicates, that_are_the_whole_condition)
 /* Whether one of the texts of a column is admitted; each code alone. */
 static void check_texts(const char *text, uint32_t column, const char *expected)
 {
-    size_t count;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_vector vector;
     struct sta_expression *expression = parse(text);
     struct sta_evaluator *evaluator = sta_evaluator_create();
-    const struct sta_predicate *predicates = sta_expression_predicates(expression, &count);
-    cr_assert_eq(count, 1, "%s", text);
+    const struct sta_predicate *predicates = expression->predicates;
+    cr_assert_eq(expression->predicate_count, 1, "%s", text);
     cr_expect(predicates->kind == STA_PREDICATE_TEXT && predicates->column == column, "%s", text);
     rows_give(NULL, column, &vector, &err);
     uint8_t passes[ROWS];

@@ -52,15 +52,14 @@ static char *primitives_text(const struct sta_plan_stage *stage)
         const struct sta_primitive *primitive = &stage->primitives[i];
         sta_put_format(&out, "%s%s(", i > 0 ? " " : "", names[primitive->aggregate]);
         for (unsigned k = 0; k < sta_primitive_arguments(primitive); k++) {
-            size_t count;
             const struct sta_expression *argument = stage->arguments[primitive->first_argument + k];
-            const uint32_t *columns = sta_expression_columns(argument, &count);
-            const char *open = sta_expression_column(argument) >= 0 ? "" : "{";
+            const char *open = argument->column >= 0 ? "" : "{";
             sta_put_format(&out, "%s%s", k > 0 ? ", " : "", open);
-            for (size_t c = 0; c < count; c++)
-                sta_put_format(&out, "%s%s", c > 0 ? " " : "", stage->schema.columns[columns[c]].name);
+            for (size_t c = 0; c < argument->column_count; c++)
+                sta_put_format(&out, "%s%s", c > 0 ? " " : "",
+                               stage->schema.columns[argument->columns[c]].name);
             sta_put_text(&out, *open != '\0' ? "}" : "");
-            cr_expect_eq(primitive->types[k], sta_expression_type(argument));
+            cr_expect_eq(primitive->types[k], argument->type);
         }
         sta_put_text(&out, ")");
     }
@@ -159,8 +158,7 @@ Test(lowering, describe)
     cr_expect_str_eq(stage->described[1], "us");
     cr_expect_eq(stage->output_count, 2 * STA_DESCRIBE_OUTPUTS);
     for (size_t i = 0; i < stage->output_count; i++)
-        cr_expect_eq(sta_expression_type(stage->outputs[i].expression),
-                     i % 8 == 0 ? STA_TYPE_INT : STA_TYPE_FLOAT);
+        cr_expect_eq(stage->outputs[i].expression->type, i % 8 == 0 ? STA_TYPE_INT : STA_TYPE_FLOAT);
     cr_expect_eq(stage->primitives[4].quantile, 0.25);
     planned_fini(&planned);
 }
@@ -175,7 +173,7 @@ Test(lowering, histogram)
     planned_fini(&planned);
     stage = stage_of("{\"histogram\": {\"of\": \"size > 4\", \"bins\": [1, 2.5]}}", 0);
     cr_expect_eq(stage->histogram.bins, 1);
-    cr_expect_eq(sta_expression_type(stage->histogram.of), STA_TYPE_INT);
+    cr_expect_eq(stage->histogram.of->type, STA_TYPE_INT);
     planned_fini(&planned);
     stage = stage_of("{\"histogram\": {\"of\": \"size\"}}", 0);
     double edges[11];
