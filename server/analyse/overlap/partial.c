@@ -143,29 +143,12 @@ int sta_overlap_results_add(struct sta_overlap_results *results, const struct st
 
 /* ---- bytes */
 
-/* A span that there is none of begins behind its end. */
-static void put_spans(struct sta_buffer *out, const struct sta_host_span *spans, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sta_put_u64(out, (uint64_t)spans[i].start);
-        sta_put_u64(out, (uint64_t)spans[i].end);
-    }
-}
-
-static void get_spans(struct sta_cursor *in, struct sta_host_span *spans, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        spans[i].start = (int64_t)sta_get_u64(in);
-        spans[i].end = (int64_t)sta_get_u64(in);
-    }
-}
-
 void sta_overlap_results_put(const struct sta_overlap_results *results, struct sta_buffer *out)
 {
     const uint32_t sets = results->set_count;
     sta_put_varint(out, results->unit_limit);
-    put_spans(out, results->threads, results->thread_count);
-    put_spans(out, results->spans, results->unit_limit);
+    sta_put(out, results->threads, results->thread_count * sizeof *results->threads);
+    sta_put(out, results->spans, results->unit_limit * sizeof *results->spans);
     for (uint32_t u = 0; u < results->unit_limit; u++)
         sta_put_varint(out, (uint64_t)results->swept[u]);
     for (size_t i = 0; i < (size_t)results->unit_limit * sets; i++)
@@ -208,6 +191,14 @@ static int get_cells(struct sta_overlap_results *results, struct sta_cursor *in,
     return STA_OK;
 }
 
+/* What lies in memory as it was sent; left alone when the bytes are at their end. */
+static void get_memory(struct sta_cursor *in, void *to, size_t size)
+{
+    const void *bytes = sta_get_bytes(in, size);
+    if (bytes != NULL)
+        memcpy(to, bytes, size);
+}
+
 /* A number of items, and these as they lie in memory.  NULL: refused, or no such bytes. */
 static void *get_array(struct sta_cursor *in, size_t size, struct sta_account *account, size_t *count,
                        struct sta_error *err)
@@ -230,9 +221,7 @@ static int get_set(struct sta_overlap_results *results, uint32_t set, struct sta
                    struct sta_error *err)
 {
     results->sets[set].instant = (int64_t)sta_get_varint(in);
-    const void *instant_size = sta_get_bytes(in, sizeof results->sets[set].instant_size);
-    if (instant_size != NULL)
-        memcpy(&results->sets[set].instant_size, instant_size, sizeof results->sets[set].instant_size);
+    get_memory(in, &results->sets[set].instant_size, sizeof results->sets[set].instant_size);
     results->concurrency[set] =
         get_array(in, sizeof(__int128), results->account, &results->concurrency_counts[set], err);
     return results->concurrency[set] != NULL ? STA_OK : err->status;
@@ -241,12 +230,11 @@ static int get_set(struct sta_overlap_results *results, uint32_t set, struct sta
 static int get_exposed(struct sta_overlap_results *results, struct sta_cursor *in, struct sta_error *err)
 {
     const size_t pairs = (size_t)results->set_count * results->set_count;
-    const void *exposed = sta_get_bytes(in, pairs * sizeof *results->exposed);
+    get_memory(in, results->exposed, pairs * sizeof *results->exposed);
     results->crossings =
         get_array(in, sizeof *results->crossings, results->account, &results->crossing_count, err);
     if (results->crossings == NULL)
         return err->status;
-    memcpy(results->exposed, exposed, pairs * sizeof *results->exposed);
     for (size_t c = 0; c < results->crossing_count; c++)
         if (results->crossings[c].mask >> results->set_count != 0 || results->crossings[c].weight.dur <= 0 ||
             (results->crossings[c].begins & ~INT64_C(1)) != 0)
@@ -262,8 +250,8 @@ int sta_overlap_results_get(struct sta_overlap_results *results, const struct st
         rc = sta_shared_fail(err);
     if (rc != 0)
         return rc;
-    get_spans(in, results->threads, results->thread_count);
-    get_spans(in, results->spans, results->unit_limit);
+    get_memory(in, results->threads, results->thread_count * sizeof *results->threads);
+    get_memory(in, results->spans, results->unit_limit * sizeof *results->spans);
     for (uint32_t u = 0; u < results->unit_limit; u++)
         results->swept[u] = (int64_t)sta_get_varint(in);
     for (size_t i = 0; i < (size_t)results->unit_limit * results->set_count; i++)
