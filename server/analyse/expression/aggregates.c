@@ -450,16 +450,7 @@ struct sta_term sta_parse_key(struct sta_parser *parser, struct sta_text name, u
 int sta_aggregate_parse(const char *text, size_t length, struct sta_aggregates *aggregates,
                         struct sta_expression **expression, struct sta_error *err)
 {
-    struct sta_parser parser;
-    *expression = NULL;
-    if (sta_parser_open(&parser, text, length, &aggregates->grouped, err) == 0) {
-        parser.aggregates = aggregates;
-        struct sta_term whole = sta_parse_or(&parser);
-        sta_parser_end(&parser);
-        if (!parser.builder.failed)
-            *expression = sta_parser_keep(&parser, whole);
-    }
-    return sta_parser_close(&parser);
+    return sta_parse_whole(text, length, &aggregates->grouped, aggregates, NULL, expression, err);
 }
 
 int sta_aggregate_apply(enum sta_aggregate aggregate, double quantile, const char *text, size_t length,

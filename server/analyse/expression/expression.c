@@ -95,8 +95,6 @@ struct sta_expression *sta_parser_keep(struct sta_parser *parser, struct sta_ter
 
 /* ---- whole texts */
 
-typedef struct sta_term (*wanted)(struct sta_builder *builder, struct sta_term term);
-
 static struct sta_term as_number(struct sta_builder *builder, struct sta_term term)
 {
     if (!sta_is_numeric(term.type))
@@ -107,12 +105,14 @@ static struct sta_term as_number(struct sta_builder *builder, struct sta_term te
     return term;
 }
 
-static int parse(const char *text, size_t length, const struct sta_schema *schema, wanted make,
-                 struct sta_expression **expression, struct sta_error *err)
+int sta_parse_whole(const char *text, size_t length, const struct sta_schema *schema,
+                    struct sta_aggregates *aggregates, sta_term_wanted make,
+                    struct sta_expression **expression, struct sta_error *err)
 {
     struct sta_parser parser;
     *expression = NULL;
     if (sta_parser_open(&parser, text, length, schema, err) == 0) {
+        parser.aggregates = aggregates;
         struct sta_term whole = sta_parse_or(&parser);
         sta_parser_end(&parser);
         if (make != NULL && !parser.builder.failed)
@@ -126,19 +126,19 @@ static int parse(const char *text, size_t length, const struct sta_schema *schem
 int sta_expression_parse(const char *text, size_t length, const struct sta_schema *schema,
                          struct sta_expression **expression, struct sta_error *err)
 {
-    return parse(text, length, schema, NULL, expression, err);
+    return sta_parse_whole(text, length, schema, NULL, NULL, expression, err);
 }
 
 int sta_condition_parse(const char *text, size_t length, const struct sta_schema *schema,
                         struct sta_expression **expression, struct sta_error *err)
 {
-    return parse(text, length, schema, sta_build_condition, expression, err);
+    return sta_parse_whole(text, length, schema, NULL, sta_build_condition, expression, err);
 }
 
 int sta_number_parse(const char *text, size_t length, const struct sta_schema *schema,
                      struct sta_expression **expression, struct sta_error *err)
 {
-    return parse(text, length, schema, as_number, expression, err);
+    return sta_parse_whole(text, length, schema, NULL, as_number, expression, err);
 }
 
 struct sta_expression *sta_column_expression(const struct sta_schema *schema, uint32_t column)

@@ -106,12 +106,6 @@ static struct sta_scalar fold_text_of(struct sta_builder *builder, const struct 
     return text_scalar(builder, (struct sta_text){text, (uint32_t)length});
 }
 
-/* Of two texts, of which one at least is missing: else it would be a call. */
-static struct sta_scalar fold_comparison(const struct sta_node *node)
-{
-    return (struct sta_scalar){.integer = node->comparison == STA_DIFFER};
-}
-
 void sta_build_fold(struct sta_builder *builder, uint32_t index, uint32_t position)
 {
     struct sta_node node = builder->tree->nodes[index];
@@ -122,8 +116,8 @@ void sta_build_fold(struct sta_builder *builder, uint32_t index, uint32_t positi
         value = fold_call(builder, &node, position);
     else if (node.operation == STA_OP_TEXT_OF)
         value = fold_text_of(builder, &builder->tree->nodes[node.operands[0]]);
-    else if (node.operation == STA_OP_COMPARE_T)
-        value = fold_comparison(&node);
+    else if (node.operation == STA_OP_COMPARE_T) /* one at least is missing: else it would be a call */
+        value = (struct sta_scalar){.integer = node.comparison == STA_DIFFER};
     builder->tree->nodes[index] =
         (struct sta_node){.operation = STA_OP_CONSTANT, .type = node.type, .value = value};
 }

@@ -47,6 +47,12 @@ int sta_parser_open(struct sta_parser *parser, const char *text, size_t length,
 void sta_parser_end(struct sta_parser *parser);
 /** Return: 0, or the status of the first mistake. */
 int sta_parser_close(struct sta_parser *parser);
+/** Makes of the term of a whole text what is wanted, or fails. */
+typedef struct sta_term (*sta_term_wanted)(struct sta_builder *builder, struct sta_term term);
+/** Text to expression.  @aggregates: of a member of `aggregate`, else NULL; @make: NULL when any is. */
+int sta_parse_whole(const char *text, size_t length, const struct sta_schema *schema,
+                    struct sta_aggregates *aggregates, sta_term_wanted make,
+                    struct sta_expression **expression, struct sta_error *err);
 /** The expression that a term stands for; null alone is a missing number. */
 struct sta_expression *sta_parser_keep(struct sta_parser *parser, struct sta_term term);
 
