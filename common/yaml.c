@@ -24,6 +24,7 @@ struct builder {
     yaml_event_t event; /* the one looked at */
     bool has_event;
     struct sta_yaml *yaml;
+    const char *path;
     struct anchor *anchors;
     size_t anchor_count, anchor_capacity;
     struct sta_error *err;
@@ -37,7 +38,7 @@ struct children {
 
 static int fail_at(const struct builder *builder, size_t line, const char *what)
 {
-    return sta_fail(builder->err, STA_EINPUT, "%s:%zu: %s", builder->yaml->path, line + 1, what);
+    return sta_fail(builder->err, STA_EINPUT, "%s:%zu: %s", builder->path, line + 1, what);
 }
 
 static int next_event(struct builder *builder)
@@ -50,7 +51,7 @@ static int next_event(struct builder *builder)
     const yaml_parser_t *parser = &builder->parser;
     const char *problem = parser->problem != NULL ? parser->problem : "not valid YAML";
     if (parser->error == YAML_READER_ERROR)
-        return sta_fail(builder->err, STA_EINPUT, "%s: %s at byte %zu", builder->yaml->path, problem,
+        return sta_fail(builder->err, STA_EINPUT, "%s: %s at byte %zu", builder->path, problem,
                         parser->problem_offset);
     return fail_at(builder, parser->problem_mark.line, problem);
 }
@@ -61,7 +62,8 @@ static struct sta_yaml_node *new_node(struct builder *builder, enum sta_yaml_kin
 {
     struct sta_yaml_node *node =
         sta_arena_alloc(&builder->yaml->arena, sizeof *node, _Alignof(struct sta_yaml_node));
-    *node = (struct sta_yaml_node){.kind = kind, .line = (unsigned)builder->event.start_mark.line + 1};
+    *node = (struct sta_yaml_node){
+        .kind = kind, .path = builder->path, .line = (unsigned)builder->event.start_mark.line + 1};
     return node;
 }
 
@@ -119,7 +121,7 @@ static int build_key(struct builder *builder, unsigned depth, struct children *c
     for (size_t i = 0; i < children->count; i++) {
         if (strcmp(children->keys[i]->text, key->text) == 0)
             return sta_fail(builder->err, STA_EINPUT, "%s:%u: \"%s\" stands here twice, first in line %u",
-                            builder->yaml->path, key->line, key->text, children->keys[i]->line);
+                            builder->path, key->line, key->text, children->keys[i]->line);
     }
     STA_GROW(children->keys, children->key_capacity, children->count + 1);
     children->keys[children->count] = key;
@@ -203,10 +205,16 @@ static int build_node(struct builder *builder, unsigned depth, struct sta_yaml_n
 /* The stream holds at most one document. */
 static int build_stream(struct builder *builder)
 {
+    static char nothing[] = "";
     int status = next_event(builder); /* start of the stream */
     if (status == STA_OK)
         status = next_event(builder);
-    if (status != STA_OK || builder->event.type == YAML_STREAM_END_EVENT)
+    if (status == STA_OK && builder->event.type == YAML_STREAM_END_EVENT) {
+        builder->yaml->root = new_node(builder, STA_YAML_SCALAR);
+        *builder->yaml->root = (struct sta_yaml_node){.path = builder->path, .line = 1, .text = nothing};
+        return STA_OK;
+    }
+    if (status != STA_OK)
         return status;
     status = next_event(builder); /* what follows the start of the document */
     size_t nodes = 0;
@@ -225,7 +233,7 @@ int sta_yaml_parse(const char *path, const char *bytes, size_t size, struct sta_
                    struct sta_error *err)
 {
     struct builder builder = {.yaml = sta_alloc(sizeof *builder.yaml), .err = err};
-    builder.yaml->path = sta_strdup(path);
+    builder.path = sta_arena_copy(&builder.yaml->arena, path, strlen(path));
     *yaml = NULL;
     int status = size > STA_YAML_BYTES
                      ? sta_fail(err, STA_ELIMIT, "%s: larger than %u bytes", path, STA_YAML_BYTES)
@@ -266,19 +274,17 @@ void sta_yaml_destroy(struct sta_yaml *yaml)
     if (yaml == NULL)
         return;
     sta_arena_fini(&yaml->arena);
-    free(yaml->path);
     free(yaml);
 }
 
-int sta_yaml_fail(const struct sta_yaml *yaml, const struct sta_yaml_node *node, struct sta_error *err,
-                  const char *format, ...)
+int sta_yaml_fail(const struct sta_yaml_node *node, struct sta_error *err, const char *format, ...)
 {
     char text[sizeof err->text];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return sta_fail(err, STA_EINPUT, "%s:%u: %s", yaml->path, node != NULL ? node->line : 1, text);
+    return sta_fail(err, STA_EINPUT, "%s:%u: %s", node->path, node->line, text);
 }
 
 const struct sta_yaml_node *sta_yaml_find(const struct sta_yaml_node *mapping, const char *key)

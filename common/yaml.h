@@ -21,9 +21,10 @@ enum sta_yaml_kind { STA_YAML_SCALAR, STA_YAML_SEQUENCE, STA_YAML_MAPPING };
 
 struct sta_yaml_node {
     enum sta_yaml_kind kind;
-    unsigned line; /* where it stands, from 1 */
-    bool quoted;   /* scalar: written in quotes or as a block, so "" and "null" are texts */
-    char *text;    /* scalar: zero-terminated, no zeros inside */
+    const char *path; /* of the file, as given; only for messages */
+    unsigned line;    /* where it stands, from 1 */
+    bool quoted;      /* scalar: written in quotes or as a block, so "" and "null" are texts */
+    char *text;       /* scalar: zero-terminated, no zeros inside */
     size_t length;
     struct sta_yaml_node **items; /* sequence: items; mapping: values */
     struct sta_yaml_node **keys;  /* mapping: scalars, items[i] belongs to keys[i] */
@@ -31,8 +32,7 @@ struct sta_yaml_node {
 };
 
 struct sta_yaml {
-    char *path;                 /* as given; only for messages */
-    struct sta_yaml_node *root; /* NULL: nothing but blanks and comments */
+    struct sta_yaml_node *root; /* nothing, when there is nothing but blanks and comments */
     struct sta_arena arena;     /* all of it */
 };
 
@@ -44,9 +44,9 @@ STA_MUSTCHECK int sta_yaml_parse(const char *path, const char *bytes, size_t siz
                                  struct sta_error *err);
 void sta_yaml_destroy(struct sta_yaml *yaml); /* NULL allowed */
 
-/** Says a mistake at a node (NULL: at the start of the file): "FILE:LINE: ..".  Return: STA_EINPUT. */
-int sta_yaml_fail(const struct sta_yaml *yaml, const struct sta_yaml_node *node, struct sta_error *err,
-                  const char *format, ...) STA_PRINTF(4, 5);
+/** Says a mistake at a node: "FILE:LINE: ..".  Return: STA_EINPUT. */
+int sta_yaml_fail(const struct sta_yaml_node *node, struct sta_error *err, const char *format, ...)
+    STA_PRINTF(3, 4);
 /** The value under a key of a mapping, or NULL. */
 const struct sta_yaml_node *sta_yaml_find(const struct sta_yaml_node *mapping, const char *key);
 /** "nothing", "a text", "a list", "a mapping": for messages.  @node may be NULL.  An unquoted empty scalar, ~

@@ -219,10 +219,8 @@ int sta_rule_preview(const struct sta_overlap_query *query, const char *text, si
     struct sta_yaml *yaml = NULL;
     *findings = (struct sta_findings_result){0};
     int rc = sta_yaml_parse("rule", text, size, &yaml, err);
-    struct sta_rule_reading reading = {.rules =
-                                           (struct sta_rules *)(uintptr_t)(rules != NULL ? rules : &none),
-                                       .presets = query->presets,
-                                       .yaml = yaml};
+    struct sta_rule_reading reading = {
+        .rules = (struct sta_rules *)(uintptr_t)(rules != NULL ? rules : &none), .presets = query->presets};
     if (rc == STA_OK)
         rc = sta_rule_read(&reading, yaml->root, &rule, err);
     if (rc != STA_OK)

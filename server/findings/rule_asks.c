@@ -109,7 +109,7 @@ static int check_busy(struct sta_rule_reading *reading, const struct sta_ask *as
     for (size_t i = 0; i < sets->count && status == STA_OK; i++) {
         const char *name;
         sta_rule_point(reading, "/ask/%.60s/busy/%.60s", ask->name, sets->keys[i]->text);
-        status = sta_check_name(reading->yaml, sets->keys[i], "busy", &name, err);
+        status = sta_check_name(sets->keys[i], "busy", &name, err);
         if (status == STA_OK)
             status = sta_rule_check_condition(reading, sets->items[i], err);
     }
@@ -120,10 +120,10 @@ static int check_member_of(struct sta_rule_reading *reading, const struct sta_as
                            const char *const *keys, size_t count, struct sta_error *err)
 {
     sta_rule_point(reading, "/ask/%.60s/%s", ask->name, what);
-    int status = sta_check_keys(reading->yaml, ask->argument, what, keys, count, err);
+    int status = sta_check_keys(ask->argument, what, keys, count, err);
     const struct sta_yaml_node *of = status == STA_OK ? sta_yaml_find(ask->argument, "of") : NULL;
     if (status == STA_OK && of == NULL)
-        return sta_yaml_fail(reading->yaml, ask->argument, err, "%s needs of: a condition", what);
+        return sta_yaml_fail(ask->argument, err, "%s needs of: a condition", what);
     if (status != STA_OK)
         return status;
     sta_rule_point(reading, "/ask/%.60s/%s/of", ask->name, what);
@@ -144,7 +144,7 @@ static int check_aggregates(struct sta_rule_reading *reading, const struct sta_a
     for (size_t i = 0; i < aggregate->count && status == STA_OK; i++) {
         const char *text;
         sta_rule_point(reading, "/ask/%.60s/query/aggregate/%.60s", ask->name, aggregate->keys[i]->text);
-        status = sta_check_text(reading->yaml, aggregate->items[i], "an aggregate", &text, err);
+        status = sta_check_text(aggregate->items[i], "an aggregate", &text, err);
         if (status == STA_OK)
             status = sta_rule_placed(reading, aggregate->items[i],
                                      sta_open_aggregate_check(text, &sta_standard_schema, err), err);
@@ -157,7 +157,7 @@ static int check_query(struct sta_rule_reading *reading, const struct sta_ask *a
     sta_rule_point(reading, "/ask/%.60s/query", ask->name);
     const struct sta_yaml_node *aggregate = sta_yaml_find(ask->argument, "aggregate");
     if (aggregate == NULL || aggregate->kind != STA_YAML_MAPPING || aggregate->count == 0)
-        return sta_yaml_fail(reading->yaml, ask->argument, err,
+        return sta_yaml_fail(ask->argument, err,
                              "a query needs aggregate: a mapping of names to expressions");
     const struct sta_yaml_node *filter = sta_yaml_find(ask->argument, "filter");
     sta_rule_point(reading, "/ask/%.60s/query/filter", ask->name);
@@ -169,11 +169,11 @@ static int check_words(struct sta_rule_reading *reading, const struct sta_ask *a
 {
     const char *text;
     sta_rule_point(reading, "/ask/%.60s/%s", ask->name, asks[ask->kind].name);
-    int status = sta_check_text(reading->yaml, ask->argument, asks[ask->kind].name, &text, err);
+    int status = sta_check_text(ask->argument, asks[ask->kind].name, &text, err);
     if (status == STA_OK && ask->kind != STA_ASK_attribution && strcmp(text, "read") != 0 &&
         strcmp(text, "write") != 0)
-        status = sta_yaml_fail(reading->yaml, ask->argument, err,
-                               "%s is asked of read or write, not \"%.60s\"", asks[ask->kind].name, text);
+        status = sta_yaml_fail(ask->argument, err, "%s is asked of read or write, not \"%.60s\"",
+                               asks[ask->kind].name, text);
     return status;
 }
 
@@ -184,7 +184,7 @@ static int check_argument(struct sta_rule_reading *reading, const struct sta_ask
     if (asks[ask->kind].takes == TEXT)
         return check_words(reading, ask, err);
     if (asks[ask->kind].takes == MAPPING && ask->argument->kind != STA_YAML_MAPPING)
-        return sta_yaml_fail(reading->yaml, ask->argument, err, "%s takes a mapping", asks[ask->kind].name);
+        return sta_yaml_fail(ask->argument, err, "%s takes a mapping", asks[ask->kind].name);
     switch (ask->kind) {
     case STA_ASK_busy:
         return check_busy(reading, ask, err);
@@ -203,17 +203,17 @@ static int check_argument(struct sta_rule_reading *reading, const struct sta_ask
 static int read_ask(struct sta_rule_reading *reading, const struct sta_yaml_node *name,
                     const struct sta_yaml_node *node, struct sta_ask *ask, struct sta_error *err)
 {
-    int status = sta_check_name(reading->yaml, name, "ask", &ask->name, err);
+    int status = sta_check_name(name, "ask", &ask->name, err);
     sta_rule_point(reading, "/ask/%.60s", name->text);
     if (status == STA_OK && (node->kind != STA_YAML_MAPPING || node->count != 1))
-        status = sta_yaml_fail(reading->yaml, node, err, "an ask is one call: {kind: argument}");
+        status = sta_yaml_fail(node, err, "an ask is one call: {kind: argument}");
     if (status != STA_OK)
         return status;
     size_t kind = 0;
     while (kind < STA_ASKS && strcmp(asks[kind].name, node->keys[0]->text) != 0)
         kind++;
     if (kind == STA_ASKS)
-        return sta_yaml_fail(reading->yaml, node->keys[0], err, "there is nothing to ask called \"%.60s\"",
+        return sta_yaml_fail(node->keys[0], err, "there is nothing to ask called \"%.60s\"",
                              node->keys[0]->text);
     ask->kind = (enum sta_ask_kind)kind;
     ask->argument = node->items[0];
@@ -224,7 +224,7 @@ int sta_rule_read_asks(struct sta_rule_reading *reading, struct sta_rule *rule, 
 {
     const struct sta_yaml_node *node = sta_rule_value(rule->node, "ask");
     sta_rule_point(reading, "/ask");
-    int status = sta_check_kind(reading->yaml, &node, "ask", STA_YAML_MAPPING, err);
+    int status = sta_check_kind(&node, "ask", STA_YAML_MAPPING, err);
     if (status != STA_OK || node == NULL)
         return status;
     rule->asks = sta_alloc_array(node->count, sizeof *rule->asks);

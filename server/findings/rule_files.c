@@ -19,9 +19,9 @@
 struct loading {
     struct sta_rules *rules;
     const struct sta_presets *presets;
-    const struct sta_yaml *yaml;
+    const struct sta_yaml_node *root; /* of the file, .. */
     bool own;
-    const char *text; /* of the file, of `size` bytes */
+    const char *text; /* .. of `size` bytes */
     size_t size;
     char pointer[sizeof((struct sta_rule_reading *)0)->pointer];
 };
@@ -33,27 +33,26 @@ static int read_number(const struct loading *loading, const struct sta_yaml_node
 {
     const char *text;
     char *end;
-    int status = sta_check_text(loading->yaml, node, key, &text, err);
+    int status = sta_check_text(node, key, &text, err);
     if (status != STA_OK)
         return status;
     *number = strtod(text, &end);
     if (*end == '\0' && *number >= low && *number <= high)
         return STA_OK;
-    return sta_yaml_fail(loading->yaml, node, err, "%s must be a number from %g to %g, not \"%.60s\"", key,
-                         low, high, text);
+    return sta_yaml_fail(node, err, "%s must be a number from %g to %g, not \"%.60s\"", key, low, high, text);
 }
 
 static int read_parameters(struct loading *loading, struct sta_error *err)
 {
     static const char *const keys[] = {"goal", "warmup_steps", "end_steps", "stake_floor"};
-    const struct sta_yaml_node *node = sta_yaml_find(loading->yaml->root, "parameters");
+    const struct sta_yaml_node *node = sta_yaml_find(loading->root, "parameters");
     struct sta_rules *rules = loading->rules;
     if (sta_yaml_is_null(node))
         return STA_OK;
     double numbers[] = {rules->goal, (double)rules->warmup_steps, (double)rules->end_steps,
                         rules->stake_floor};
     static const double highest[] = {1, 1e9, 1e9, 1};
-    int status = sta_check_keys(loading->yaml, node, "parameters", keys, STA_COUNT_OF(keys), err);
+    int status = sta_check_keys(node, "parameters", keys, STA_COUNT_OF(keys), err);
     for (size_t i = 0; i < STA_COUNT_OF(keys) && status == STA_OK; i++)
         if (sta_yaml_find(node, keys[i]) != NULL)
             status =
@@ -76,13 +75,13 @@ static struct sta_rule *find_rule(const struct sta_rules *rules, const char *id)
 static int change_levels(const struct loading *loading, struct sta_rule *rule,
                          const struct sta_yaml_node *node, struct sta_error *err)
 {
-    int status = sta_check_kind(loading->yaml, &node, "levels", STA_YAML_MAPPING, err);
+    int status = sta_check_kind(&node, "levels", STA_YAML_MAPPING, err);
     for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
         const char *name = node->keys[i]->text;
         const enum sta_severity severity = sta_severity_find(name, strlen(name));
         double number;
         if (severity > STA_SEVERITY_INFO)
-            return sta_yaml_fail(loading->yaml, node->keys[i], err,
+            return sta_yaml_fail(node->keys[i], err,
                                  "there is no level \"%.60s\"; there are info, warning, critical", name);
         status = read_number(loading, node->items[i], name, -1e300, 1e300, &number, err);
         if (status == STA_OK)
@@ -93,27 +92,27 @@ static int change_levels(const struct loading *loading, struct sta_rule *rule,
 
 static int read_levels(struct loading *loading, struct sta_error *err)
 {
-    const struct sta_yaml_node *node = sta_yaml_find(loading->yaml->root, "levels");
-    int status = sta_check_kind(loading->yaml, &node, "levels", STA_YAML_MAPPING, err);
+    const struct sta_yaml_node *node = sta_yaml_find(loading->root, "levels");
+    int status = sta_check_kind(&node, "levels", STA_YAML_MAPPING, err);
     for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
         struct sta_rule *rule = find_rule(loading->rules, node->keys[i]->text);
-        status = rule == NULL ? sta_yaml_fail(loading->yaml, node->keys[i], err, "there is no rule \"%.60s\"",
-                                              node->keys[i]->text)
-                              : change_levels(loading, rule, node->items[i], err);
+        status = rule == NULL
+                     ? sta_yaml_fail(node->keys[i], err, "there is no rule \"%.60s\"", node->keys[i]->text)
+                     : change_levels(loading, rule, node->items[i], err);
     }
     return status;
 }
 
 static int read_disable(struct loading *loading, struct sta_error *err)
 {
-    const struct sta_yaml_node *node = sta_yaml_find(loading->yaml->root, "disable");
-    int status = sta_check_kind(loading->yaml, &node, "disable", STA_YAML_SEQUENCE, err);
+    const struct sta_yaml_node *node = sta_yaml_find(loading->root, "disable");
+    int status = sta_check_kind(&node, "disable", STA_YAML_SEQUENCE, err);
     for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
         const char *id;
-        status = sta_check_text(loading->yaml, node->items[i], "disable", &id, err);
+        status = sta_check_text(node->items[i], "disable", &id, err);
         struct sta_rule *rule = status == STA_OK ? find_rule(loading->rules, id) : NULL;
         if (status == STA_OK && rule == NULL)
-            status = sta_yaml_fail(loading->yaml, node->items[i], err, "there is no rule \"%.60s\"", id);
+            status = sta_yaml_fail(node->items[i], err, "there is no rule \"%.60s\"", id);
         if (status == STA_OK)
             rule->disabled = true;
     }
@@ -125,7 +124,7 @@ static int read_disable(struct loading *loading, struct sta_error *err)
 static int add_rule(struct loading *loading, const struct sta_yaml_node *node, struct sta_error *err)
 {
     struct sta_rules *rules = loading->rules;
-    struct sta_rule_reading reading = {.rules = rules, .presets = loading->presets, .yaml = loading->yaml};
+    struct sta_rule_reading reading = {.rules = rules, .presets = loading->presets};
     struct sta_rule rule;
     int status = sta_rule_read(&reading, node, &rule, err);
     memcpy(loading->pointer, reading.pointer, sizeof loading->pointer);
@@ -144,13 +143,13 @@ static int add_rule(struct loading *loading, const struct sta_yaml_node *node, s
 static int read_root(struct loading *loading, struct sta_error *err)
 {
     static const char *const keys[] = {"parameters", "levels", "disable", "rules"};
-    const struct sta_yaml_node *root = loading->yaml->root;
-    if (root != NULL && root->kind == STA_YAML_MAPPING && sta_yaml_find(root, "value") != NULL)
+    const struct sta_yaml_node *root = loading->root;
+    if (root->kind == STA_YAML_MAPPING && sta_yaml_find(root, "value") != NULL)
         return add_rule(loading, root, err);
-    int status = sta_check_keys(loading->yaml, root, "a file of rules", keys, STA_COUNT_OF(keys), err);
+    int status = sta_check_keys(root, "a file of rules", keys, STA_COUNT_OF(keys), err);
     const struct sta_yaml_node *list = status == STA_OK ? sta_yaml_find(root, "rules") : NULL;
     if (status == STA_OK)
-        status = sta_check_kind(loading->yaml, &list, "rules", STA_YAML_SEQUENCE, err);
+        status = sta_check_kind(&list, "rules", STA_YAML_SEQUENCE, err);
     for (size_t i = 0; status == STA_OK && list != NULL && i < list->count; i++)
         status = add_rule(loading, list->items[i], err);
     if (status == STA_OK)
@@ -171,7 +170,7 @@ static int read_text(struct loading *loading, const char *path, const char *text
     STA_GROW(rules->files, rules->file_capacity, rules->file_count + 1);
     rules->files[rules->file_count++] = yaml;
     rules->fingerprint = XXH64(text, size, rules->fingerprint);
-    loading->yaml = yaml;
+    loading->root = yaml->root;
     loading->text = text;
     loading->size = size;
     return read_root(loading, err);

@@ -64,8 +64,8 @@ static int text_of(struct sta_rule_reading *reading, const struct sta_yaml_node 
     const struct sta_yaml_node *node = sta_rule_value(rule, key);
     sta_rule_point(reading, "/%s", key);
     if (node == NULL && needed)
-        return sta_yaml_fail(reading->yaml, rule, err, "a rule needs %s", key);
-    return node != NULL ? sta_check_text(reading->yaml, node, key, text, err) : STA_OK;
+        return sta_yaml_fail(rule, err, "a rule needs %s", key);
+    return node != NULL ? sta_check_text(node, key, text, err) : STA_OK;
 }
 
 static int word_of(struct sta_rule_reading *reading, const struct sta_yaml_node *rule, const char *key,
@@ -77,7 +77,7 @@ static int word_of(struct sta_rule_reading *reading, const struct sta_yaml_node 
         i++;
     if (status != STA_OK || i < count)
         return status;
-    return sta_yaml_fail(reading->yaml, sta_rule_value(rule, key), err, "%s cannot be \"%.60s\"", key, *text);
+    return sta_yaml_fail(sta_rule_value(rule, key), err, "%s cannot be \"%.60s\"", key, *text);
 }
 
 int sta_rule_placed(const struct sta_rule_reading *reading, const struct sta_yaml_node *node, int status,
@@ -85,7 +85,7 @@ int sta_rule_placed(const struct sta_rule_reading *reading, const struct sta_yam
 {
     if (status == STA_OK)
         return STA_OK;
-    return sta_error_wrap(err, "%s:%u", reading->yaml->path, node->line);
+    return sta_error_wrap(err, "%s:%u", node->path, node->line);
 }
 
 int sta_rule_check_condition(struct sta_rule_reading *reading, const struct sta_yaml_node *node,
@@ -93,7 +93,7 @@ int sta_rule_check_condition(struct sta_rule_reading *reading, const struct sta_
 {
     struct sta_open_condition condition;
     const char *text;
-    int status = sta_check_text(reading->yaml, node, "a condition", &text, err);
+    int status = sta_check_text(node, "a condition", &text, err);
     if (status != STA_OK)
         return status;
     status = sta_open_condition_parse(text, &sta_standard_schema, &condition, err);
@@ -122,11 +122,10 @@ static int check_sentence(struct sta_rule_reading *reading, const struct sta_rul
     sta_rule_point(reading, "/%s", key);
     while (text != NULL && (from = sta_next_slot(text, from, &slot)) != NULL) {
         if (sta_figure_find(figures, slot.name, slot.name_length) == NULL)
-            return sta_yaml_fail(reading->yaml, node, err, "there is no figure \"%.*s\"",
-                                 (int)STA_MIN(slot.name_length, 60), slot.name);
+            return sta_yaml_fail(node, err, "there is no figure \"%.*s\"", (int)STA_MIN(slot.name_length, 60),
+                                 slot.name);
         if (!sta_is_unit(slot.unit, slot.unit_length))
-            return sta_yaml_fail(reading->yaml, node, err,
-                                 "there is no unit \"%.*s\"; there are %%, s, n, x, B, B/s",
+            return sta_yaml_fail(node, err, "there is no unit \"%.*s\"; there are %%, s, n, x, B, B/s",
                                  (int)STA_MIN(slot.unit_length, 60), slot.unit);
     }
     return STA_OK;
@@ -137,11 +136,11 @@ static int read_figures(struct sta_rule_reading *reading, struct sta_rule *rule,
 {
     rule->figures = sta_rule_value(rule->node, "figures");
     sta_rule_point(reading, "/figures");
-    int status = sta_check_kind(reading->yaml, &rule->figures, "figures", STA_YAML_MAPPING, err);
+    int status = sta_check_kind(&rule->figures, "figures", STA_YAML_MAPPING, err);
     for (size_t i = 0; status == STA_OK && rule->figures != NULL && i < rule->figures->count; i++) {
         const char *text, *name = rule->figures->keys[i]->text;
         sta_rule_point(reading, "/figures/%.60s", name);
-        status = sta_check_text(reading->yaml, rule->figures->items[i], name, &text, err);
+        status = sta_check_text(rule->figures->items[i], name, &text, err);
         if (status == STA_OK)
             status =
                 sta_rule_placed(reading, rule->figures->items[i], sta_figures_check(figures, text, err), err);
@@ -157,16 +156,16 @@ static int read_levels(struct sta_rule_reading *reading, struct sta_rule *rule,
     const struct sta_yaml_node *node = sta_rule_value(rule->node, "levels");
     sta_rule_point(reading, "/levels");
     if (node == NULL || node->kind != STA_YAML_MAPPING || node->count == 0)
-        return sta_yaml_fail(reading->yaml, rule->node, err, "a rule needs levels: info, warning, critical");
+        return sta_yaml_fail(rule->node, err, "a rule needs levels: info, warning, critical");
     int status = STA_OK;
     for (size_t i = 0; i < node->count && status == STA_OK; i++) {
         const char *name = node->keys[i]->text;
         const enum sta_severity severity = sta_severity_find(name, strlen(name));
         sta_rule_point(reading, "/levels/%.60s", name);
         if (severity > STA_SEVERITY_INFO)
-            return sta_yaml_fail(reading->yaml, node->keys[i], err,
+            return sta_yaml_fail(node->keys[i], err,
                                  "there is no level \"%.60s\"; there are info, warning, critical", name);
-        status = sta_check_text(reading->yaml, node->items[i], name, &rule->levels[severity], err);
+        status = sta_check_text(node->items[i], name, &rule->levels[severity], err);
         if (status == STA_OK)
             status = sta_rule_placed(reading, node->items[i],
                                      sta_figures_check(figures, rule->levels[severity], err), err);
@@ -211,15 +210,15 @@ static int read_needs(struct sta_rule_reading *reading, struct sta_rule *rule, s
 {
     const struct sta_yaml_node *node = sta_rule_value(rule->node, "needs");
     sta_rule_point(reading, "/needs");
-    int status = sta_check_kind(reading->yaml, &node, "needs", STA_YAML_SEQUENCE, err);
+    int status = sta_check_kind(&node, "needs", STA_YAML_SEQUENCE, err);
     for (size_t i = 0; status == STA_OK && node != NULL && i < node->count; i++) {
         const char *text;
         size_t need = 0;
-        status = sta_check_text(reading->yaml, node->items[i], "needs", &text, err);
+        status = sta_check_text(node->items[i], "needs", &text, err);
         while (status == STA_OK && need < STA_NEEDS && strcmp(needs[need], text) != 0)
             need++;
         if (status == STA_OK && need == STA_NEEDS)
-            status = sta_yaml_fail(reading->yaml, node->items[i], err,
+            status = sta_yaml_fail(node->items[i], err,
                                    "a rule can need stall, epochs, steps, ranks, hosts; not \"%.60s\"", text);
         if (status == STA_OK)
             rule->needs[need] = true;
@@ -243,7 +242,7 @@ static int read_direction(struct sta_rule_reading *reading, struct sta_rule *rul
     int status = text_of(reading, rule->node, "direction", false, &text, err);
     rule->low = text != NULL && strcmp(text, "low") == 0;
     if (status == STA_OK && text != NULL && !rule->low && strcmp(text, "high") != 0)
-        status = sta_yaml_fail(reading->yaml, sta_rule_value(rule->node, "direction"), err,
+        status = sta_yaml_fail(sta_rule_value(rule->node, "direction"), err,
                                "direction is high or low, not \"%.60s\"", text);
     return status;
 }
@@ -278,13 +277,13 @@ static int read_lists(struct sta_rule_reading *reading, struct sta_rule *rule, s
     rule->link = sta_rule_value(rule->node, "link");
     rule->what_if = sta_rule_value(rule->node, "what_if");
     sta_rule_point(reading, "/advice");
-    int status = sta_check_kind(reading->yaml, &rule->advice, "advice", STA_YAML_SEQUENCE, err);
+    int status = sta_check_kind(&rule->advice, "advice", STA_YAML_SEQUENCE, err);
     sta_rule_point(reading, "/link");
     if (status == STA_OK)
-        status = sta_check_kind(reading->yaml, &rule->link, "link", STA_YAML_MAPPING, err);
+        status = sta_check_kind(&rule->link, "link", STA_YAML_MAPPING, err);
     sta_rule_point(reading, "/what_if");
     if (status == STA_OK)
-        status = sta_check_kind(reading->yaml, &rule->what_if, "what_if", STA_YAML_MAPPING, err);
+        status = sta_check_kind(&rule->what_if, "what_if", STA_YAML_MAPPING, err);
     return status;
 }
 
@@ -292,11 +291,11 @@ static int read_id(struct sta_rule_reading *reading, struct sta_rule *rule, stru
 {
     int status = text_of(reading, rule->node, "id", true, &rule->id, err);
     if (status == STA_OK)
-        status = sta_check_name(reading->yaml, sta_rule_value(rule->node, "id"), "id", &rule->id, err);
+        status = sta_check_name(sta_rule_value(rule->node, "id"), "id", &rule->id, err);
     for (size_t i = 0; status == STA_OK && i < reading->rules->count; i++)
         if (strcmp(reading->rules->items[i].id, rule->id) == 0)
-            status = sta_yaml_fail(reading->yaml, sta_rule_value(rule->node, "id"), err,
-                                   "there is a rule \"%.60s\" already", rule->id);
+            status = sta_yaml_fail(sta_rule_value(rule->node, "id"), err, "there is a rule \"%.60s\" already",
+                                   rule->id);
     return status;
 }
 
@@ -308,7 +307,7 @@ int sta_rule_read(struct sta_rule_reading *reading, const struct sta_yaml_node *
         read_stake, read_expressions, read_lists};
     *rule = (struct sta_rule){.node = node};
     sta_rule_point(reading, "%s", "");
-    int status = sta_check_keys(reading->yaml, node, "a rule", rule_keys, STA_COUNT_OF(rule_keys), err);
+    int status = sta_check_keys(node, "a rule", rule_keys, STA_COUNT_OF(rule_keys), err);
     for (size_t i = 0; i < STA_COUNT_OF(steps) && status == STA_OK; i++)
         status = steps[i](reading, rule, err);
     return status;

@@ -76,7 +76,6 @@ const struct sta_yaml_node *sta_rule_value(const struct sta_yaml_node *rule, con
 struct sta_rule_reading {
     struct sta_rules *rules; /* those that are there already */
     const struct sta_presets *presets;
-    const struct sta_yaml *yaml;
     char pointer[160]; /* JSON pointer into the rule, where a mistake is */
 };
 STA_MUSTCHECK int sta_rule_read(struct sta_rule_reading *reading, const struct sta_yaml_node *node,

@@ -16,7 +16,7 @@ struct sta_functions {
 };
 
 /** @functions is to be given to fini also after a failure. */
-STA_MUSTCHECK int sta_functions_init(struct sta_functions *functions, const struct sta_yaml *yaml,
+STA_MUSTCHECK int sta_functions_init(struct sta_functions *functions, const struct sta_yaml_node *root,
                                      struct sta_error *err);
 void sta_functions_fini(struct sta_functions *functions);
 /** enum sta_io_cat, or STA_FUNCTION_UNCLASSIFIED. */

@@ -30,17 +30,15 @@ static size_t phase_of(const char *name)
 
 void sta_preset_build_phases(struct sta_preset_builder *builder)
 {
-    const struct sta_preset_file *owner;
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "phases", &owner);
+    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "phases");
     builder->varying_count = 0;
-    if (sta_check_kind(owner->yaml, &node, "phases", STA_YAML_MAPPING, builder->err) != STA_OK ||
-        node == NULL ||
-        sta_check_keys(owner->yaml, node, "phases", phase_names, STA_PHASES, builder->err) != STA_OK)
+    if (sta_check_kind(&node, "phases", STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL ||
+        sta_check_keys(node, "phases", phase_names, STA_PHASES, builder->err) != STA_OK)
         return;
     for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
         const size_t phase = phase_of(node->keys[i]->text);
         sta_preset_at(builder, "/phases/%s", phase_names[phase]);
-        sta_preset_check_condition(builder, owner->yaml, node->items[i], phase_names[phase],
+        sta_preset_check_condition(builder, node->items[i], phase_names[phase],
                                    &builder->preset->phases[phase]);
     }
 }
@@ -49,7 +47,6 @@ void sta_preset_build_phases(struct sta_preset_builder *builder)
 
 struct part {
     struct sta_preset_builder *builder;
-    const struct sta_yaml *yaml;
     struct sta_chain *chain;
 };
 
@@ -70,22 +67,21 @@ static void check_set(const struct part *part, const struct sta_yaml_node *name,
 {
     struct sta_error *err = part->builder->err;
     const char *called;
-    if (sta_check_name(part->yaml, name, "name", &called, err) != STA_OK)
+    if (sta_check_name(name, "name", &called, err) != STA_OK)
         return;
     if (is_taken(part->chain, called))
-        sta_yaml_fail(part->yaml, name, err,
+        sta_yaml_fail(name, err,
                       "the name \"%s\" is taken: by a set or cause of this chain, or idle, untraced, target",
                       called);
     else if (part->chain->set_count + part->chain->cause_count == CHAIN_SETS)
-        sta_yaml_fail(part->yaml, name, err, "a chain may have %d sets and causes together", CHAIN_SETS);
-    sta_preset_check_condition(part->builder, part->yaml, condition, "condition", text);
+        sta_yaml_fail(name, err, "a chain may have %d sets and causes together", CHAIN_SETS);
+    sta_preset_check_condition(part->builder, condition, "condition", text);
 }
 
 static void build_sets(const struct part *part, const struct sta_yaml_node *node)
 {
     struct sta_chain *chain = part->chain;
-    if (sta_check_kind(part->yaml, &node, "sets", STA_YAML_MAPPING, part->builder->err) != STA_OK ||
-        node == NULL)
+    if (sta_check_kind(&node, "sets", STA_YAML_MAPPING, part->builder->err) != STA_OK || node == NULL)
         return;
     chain->sets = sta_preset_alloc(part->builder, node->count, sizeof *chain->sets);
     for (size_t i = 0; i < node->count && !sta_preset_failed(part->builder); i++) {
@@ -101,15 +97,15 @@ static void build_kind(const struct part *part, const struct sta_yaml_node *node
     struct sta_preset_builder *builder = part->builder;
     const char **words;
     size_t count;
-    sta_check_texts(part->yaml, node, "is", &builder->preset->memory, &words, &count, builder->err);
+    sta_check_texts(node, "is", &builder->preset->memory, &words, &count, builder->err);
     for (size_t i = 0; i < count && !sta_preset_failed(builder); i++) {
         if (strcmp(words[i], "input") == 0)
             cause->input = true;
         else if (strcmp(words[i], "storage") == 0)
             cause->storage = true;
         else
-            sta_yaml_fail(part->yaml, node->items[i], builder->err,
-                          "a cause is input or storage or both, not \"%.80s\"", words[i]);
+            sta_yaml_fail(node->items[i], builder->err, "a cause is input or storage or both, not \"%.80s\"",
+                          words[i]);
     }
 }
 
@@ -119,9 +115,9 @@ static void build_cause(const struct part *part, const struct sta_yaml_node *nod
     struct sta_error *err = part->builder->err;
     struct sta_cause *cause = &part->chain->causes[part->chain->cause_count];
     const struct sta_yaml_node *name, *condition, *label;
-    sta_check_keys(part->yaml, node, "a cause", keys, STA_COUNT_OF(keys), err);
-    sta_check_member(part->yaml, node, "a cause", "name", &name, err);
-    sta_check_member(part->yaml, node, "a cause", "condition", &condition, err);
+    sta_check_keys(node, "a cause", keys, STA_COUNT_OF(keys), err);
+    sta_check_member(node, "a cause", "name", &name, err);
+    sta_check_member(node, "a cause", "condition", &condition, err);
     check_set(part, name, condition, &cause->condition);
     if (sta_preset_failed(part->builder))
         return;
@@ -129,17 +125,18 @@ static void build_cause(const struct part *part, const struct sta_yaml_node *nod
     build_kind(part, sta_yaml_find(node, "is"), cause);
     label = sta_yaml_find(node, "label");
     if (!sta_yaml_is_null(label))
-        sta_check_text(part->yaml, label, "label", &cause->label, err);
+        sta_check_text(label, "label", &cause->label, err);
     part->chain->cause_count++;
 }
 
-static void build_causes(const struct part *part, const struct sta_yaml_node *node)
+static void build_causes(const struct part *part, const struct sta_yaml_node *of_chain)
 {
     struct sta_preset_builder *builder = part->builder;
-    if (sta_check_kind(part->yaml, &node, "causes", STA_YAML_SEQUENCE, builder->err) != STA_OK)
+    const struct sta_yaml_node *node = sta_yaml_find(of_chain, "causes");
+    if (sta_check_kind(&node, "causes", STA_YAML_SEQUENCE, builder->err) != STA_OK)
         return;
     if (node == NULL || node->count == 0) {
-        sta_yaml_fail(part->yaml, node, builder->err, "a chain needs causes");
+        sta_yaml_fail(of_chain, builder->err, "a chain needs causes");
         return;
     }
     part->chain->causes = sta_preset_alloc(builder, node->count, sizeof *part->chain->causes);
@@ -166,7 +163,7 @@ static void check_target(const struct part *part, const struct sta_yaml_node *no
         STA_OK)
         sta_expression_destroy(target);
     else
-        sta_error_wrap(part->builder->err, "%s:%u: target", part->yaml->path, node->line);
+        sta_error_wrap(part->builder->err, "%s:%u: target", node->path, node->line);
 }
 
 static void build_target(const struct part *part, const struct sta_yaml_node *node)
@@ -176,44 +173,42 @@ static void build_target(const struct part *part, const struct sta_yaml_node *no
     const struct sta_yaml_node *target, *label = sta_yaml_find(node, "label");
     chain->label = chain->name;
     if (!sta_yaml_is_null(label))
-        sta_check_text(part->yaml, label, "label", &chain->label, err);
-    sta_check_member(part->yaml, node, "a chain", "target", &target, err);
-    if (sta_check_text(part->yaml, target, "target", &chain->target, err) == STA_OK)
+        sta_check_text(label, "label", &chain->label, err);
+    sta_check_member(node, "a chain", "target", &target, err);
+    if (sta_check_text(target, "target", &chain->target, err) == STA_OK)
         check_target(part, target);
 }
 
-static void build_chain(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                        const struct sta_yaml_node *name, const struct sta_yaml_node *node)
+static void build_chain(struct sta_preset_builder *builder, const struct sta_yaml_node *name,
+                        const struct sta_yaml_node *node)
 {
     static const char *const keys[] = {"label", "target", "sets", "causes"};
     struct sta_chain *chain = &builder->preset->chains[builder->preset->chain_count++];
-    struct part part = {builder, yaml, chain};
+    struct part part = {builder, chain};
     const char *text;
     chain->name = name->text; /* what is said of a mistake has it */
-    if (sta_check_name(yaml, name, "the name of a chain", &text, builder->err) == STA_OK &&
+    if (sta_check_name(name, "the name of a chain", &text, builder->err) == STA_OK &&
         strcmp(text, "layers") == 0)
-        sta_yaml_fail(yaml, name, builder->err, "layers is the chain of the preset's layers");
-    if (sta_check_keys(yaml, node, "a chain", keys, STA_COUNT_OF(keys), builder->err) != STA_OK)
+        sta_yaml_fail(name, builder->err, "layers is the chain of the preset's layers");
+    if (sta_check_keys(node, "a chain", keys, STA_COUNT_OF(keys), builder->err) != STA_OK)
         return;
     sta_preset_at(builder, "/attribution/%.60s/sets", name->text);
     build_sets(&part, sta_yaml_find(node, "sets"));
     sta_preset_at(builder, "/attribution/%.60s/causes", name->text);
-    build_causes(&part, sta_yaml_find(node, "causes"));
+    build_causes(&part, node);
     sta_preset_at(builder, "/attribution/%.60s/target", name->text);
     build_target(&part, node);
 }
 
 void sta_preset_build_chains(struct sta_preset_builder *builder)
 {
-    const struct sta_preset_file *owner;
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "attribution", &owner);
+    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "attribution");
     builder->varying_count = 0;
-    if (sta_check_kind(owner->yaml, &node, "attribution", STA_YAML_MAPPING, builder->err) != STA_OK ||
-        node == NULL)
+    if (sta_check_kind(&node, "attribution", STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL)
         return;
     builder->preset->chains = sta_preset_alloc(builder, node->count, sizeof *builder->preset->chains);
     for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
         sta_preset_at(builder, "/attribution/%.60s", node->keys[i]->text);
-        build_chain(builder, owner->yaml, node->keys[i], node->items[i]);
+        build_chain(builder, node->keys[i], node->items[i]);
     }
 }

@@ -19,19 +19,15 @@ void *sta_preset_alloc(struct sta_preset_builder *builder, size_t count, size_t 
 
 /* The value of a key that must be a mapping of the allowed keys; NULL when there is none. */
 static const struct sta_yaml_node *mapping_value(struct sta_preset_builder *builder, const char *key,
-                                                 const char *const *allowed, size_t count,
-                                                 const struct sta_yaml **yaml)
+                                                 const char *const *allowed, size_t count)
 {
-    const struct sta_preset_file *owner;
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key, &owner);
-    *yaml = owner->yaml;
-    if (sta_yaml_is_null(node) || sta_check_keys(*yaml, node, key, allowed, count, builder->err) != STA_OK)
+    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key);
+    if (sta_yaml_is_null(node) || sta_check_keys(node, key, allowed, count, builder->err) != STA_OK)
         return NULL;
     return node;
 }
 
-static void check_pattern(const struct sta_yaml *yaml, const struct sta_yaml_node *node,
-                          struct sta_error *err)
+static void check_pattern(const struct sta_yaml_node *node, struct sta_error *err)
 {
     char *text = sta_sprintf("func_name.str.contains(r\"%s\")", node->text);
     struct sta_open_condition condition;
@@ -43,7 +39,7 @@ static void check_pattern(const struct sta_yaml *yaml, const struct sta_yaml_nod
     if (status == STA_OK)
         sta_open_condition_fini(&condition);
     else
-        sta_error_wrap(err, "%s:%u: pattern \"%.200s\"", yaml->path, node->line, node->text);
+        sta_error_wrap(err, "%s:%u: pattern \"%.200s\"", node->path, node->line, node->text);
 }
 
 static void build_drop(struct sta_preset_builder *builder)
@@ -56,29 +52,27 @@ static void build_drop(struct sta_preset_builder *builder)
     } lists[] = {{&preset->drop_files, &preset->drop_file_count},
                  {&preset->drop_functions, &preset->drop_function_count},
                  {&preset->drop_patterns, &preset->drop_pattern_count}};
-    const struct sta_yaml *yaml;
-    const struct sta_yaml_node *node = mapping_value(builder, "drop", keys, STA_COUNT_OF(keys), &yaml);
+    const struct sta_yaml_node *node = mapping_value(builder, "drop", keys, STA_COUNT_OF(keys));
     if (node == NULL)
         return;
     for (size_t i = 0; i < STA_COUNT_OF(lists); i++)
-        sta_check_texts(yaml, sta_yaml_find(node, keys[i]), keys[i], &preset->memory, lists[i].texts,
+        sta_check_texts(sta_yaml_find(node, keys[i]), keys[i], &preset->memory, lists[i].texts,
                         lists[i].count, builder->err);
     const struct sta_yaml_node *patterns = sta_yaml_find(node, "patterns");
     for (size_t i = 0; !sta_preset_failed(builder) && i < preset->drop_pattern_count; i++)
-        check_pattern(yaml, patterns->items[i], builder->err);
+        check_pattern(patterns->items[i], builder->err);
 }
 
-static void build_refinement(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                             const struct sta_yaml_node *node)
+static void build_refinement(struct sta_preset_builder *builder, const struct sta_yaml_node *node)
 {
     static const char *const keys[] = {"contains", "append"};
     struct sta_preset *preset = builder->preset;
     const char *texts[STA_COUNT_OF(keys)];
-    sta_check_keys(yaml, node, "each of refine: files", keys, STA_COUNT_OF(keys), builder->err);
+    sta_check_keys(node, "each of refine: files", keys, STA_COUNT_OF(keys), builder->err);
     for (size_t i = 0; i < STA_COUNT_OF(keys); i++) {
         const struct sta_yaml_node *value;
-        sta_check_member(yaml, node, "each of refine: files", keys[i], &value, builder->err);
-        sta_check_text(yaml, value, keys[i], &texts[i], builder->err);
+        sta_check_member(node, "each of refine: files", keys[i], &value, builder->err);
+        sta_check_text(value, keys[i], &texts[i], builder->err);
     }
     if (!sta_preset_failed(builder))
         preset->refinements[preset->refinement_count++] = (struct sta_refinement){texts[0], texts[1]};
@@ -88,33 +82,32 @@ static void build_refine(struct sta_preset_builder *builder)
 {
     static const char *const keys[] = {"categories", "files"};
     struct sta_preset *preset = builder->preset;
-    const struct sta_yaml *yaml;
-    const struct sta_yaml_node *node = mapping_value(builder, "refine", keys, STA_COUNT_OF(keys), &yaml);
+    const struct sta_yaml_node *node = mapping_value(builder, "refine", keys, STA_COUNT_OF(keys));
     if (node == NULL)
         return;
-    sta_check_texts(yaml, sta_yaml_find(node, "categories"), "categories", &preset->memory,
+    sta_check_texts(sta_yaml_find(node, "categories"), "categories", &preset->memory,
                     &preset->refine_categories, &preset->refine_category_count, builder->err);
     const struct sta_yaml_node *files = sta_yaml_find(node, "files");
-    if (sta_check_kind(yaml, &files, "files", STA_YAML_SEQUENCE, builder->err) != STA_OK || files == NULL)
+    if (sta_check_kind(&files, "files", STA_YAML_SEQUENCE, builder->err) != STA_OK || files == NULL)
         return;
     if (files->count > STA_REFINEMENT_LIMIT)
-        sta_yaml_fail(yaml, files, builder->err, "refine: files may hold at most %d rules, not %zu",
+        sta_yaml_fail(files, builder->err, "refine: files may hold at most %d rules, not %zu",
                       STA_REFINEMENT_LIMIT, files->count);
     preset->refinements = sta_preset_alloc(builder, files->count, sizeof *preset->refinements);
     for (size_t i = 0; i < files->count && !sta_preset_failed(builder); i++)
-        build_refinement(builder, yaml, files->items[i]);
+        build_refinement(builder, files->items[i]);
 }
 
 /* NULL, and a failure, if there is no such layer. */
-static const char *layer_name(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                              const struct sta_yaml_node *node, const char *key)
+static const char *layer_name(struct sta_preset_builder *builder, const struct sta_yaml_node *node,
+                              const char *key)
 {
     const char *text;
-    if (sta_check_text(yaml, node, key, &text, builder->err) != STA_OK)
+    if (sta_check_text(node, key, &text, builder->err) != STA_OK)
         return NULL;
     if (sta_preset_layer(builder->preset, text) != NULL)
         return text;
-    sta_yaml_fail(yaml, node, builder->err, "%s names \"%.80s\", but %s has no such layer", key, text,
+    sta_yaml_fail(node, builder->err, "%s names \"%.80s\", but %s has no such layer", key, text,
                   builder->file->name);
     return NULL;
 }
@@ -123,35 +116,32 @@ static const char *layer_name(struct sta_preset_builder *builder, const struct s
  * rule. */
 static void build_named_layers(struct sta_preset_builder *builder)
 {
-    const struct sta_yaml *yaml = builder->file->yaml;
-    const struct sta_preset_file *owner;
-    const struct sta_yaml_node *overlap = sta_preset_file_value(builder->file, "overlap_with", &owner);
-    const struct sta_yaml_node *layer, *detect = sta_yaml_find(yaml->root, "detect");
+    const struct sta_yaml_node *overlap = sta_preset_file_value(builder->file, "overlap_with");
+    const struct sta_yaml_node *layer, *detect = sta_yaml_find(builder->file->yaml->root, "detect");
     if (!sta_yaml_is_null(overlap))
-        builder->preset->overlap_with = layer_name(builder, owner->yaml, overlap, "overlap_with");
+        builder->preset->overlap_with = layer_name(builder, overlap, "overlap_with");
     sta_preset_note(builder);
     sta_preset_at(builder, "/detect");
     if (sta_yaml_is_null(detect))
         return;
-    sta_check_member(yaml, detect, "detect", "layer", &layer, builder->err);
-    builder->preset->detect_layer = layer_name(builder, yaml, layer, "detect: layer");
+    sta_check_member(detect, "detect", "layer", &layer, builder->err);
+    builder->preset->detect_layer = layer_name(builder, layer, "detect: layer");
 }
 
 static void build_head(struct sta_preset_builder *builder)
 {
-    const struct sta_preset_file *file = builder->file, *owner;
+    const struct sta_preset_file *file = builder->file;
     struct sta_preset *preset = builder->preset;
     const struct sta_yaml_node *description = sta_yaml_find(file->yaml->root, "description");
-    const struct sta_yaml_node *categories = sta_preset_file_value(file, "layers_from_categories", &owner);
+    const struct sta_yaml_node *categories = sta_preset_file_value(file, "layers_from_categories");
     preset->name = file->name;
     preset->description = "";
     preset->text = file->text;
     preset->own = file->own;
     if (description != NULL)
-        sta_check_text(file->yaml, description, "description", &preset->description, builder->err);
+        sta_check_text(description, "description", &preset->description, builder->err);
     if (categories != NULL)
-        sta_check_bool(owner->yaml, categories, "layers_from_categories", &preset->layers_from_categories,
-                       builder->err);
+        sta_check_bool(categories, "layers_from_categories", &preset->layers_from_categories, builder->err);
 }
 
 /* ---- mistakes */
@@ -186,7 +176,8 @@ void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *pa
 bool sta_preset_note(struct sta_preset_builder *builder)
 {
     if (sta_preset_failed(builder) && builder->mistakes != NULL) {
-        sta_preset_add_mistake(builder->mistakes, builder->file->yaml->path, builder->where, builder->err);
+        sta_preset_add_mistake(builder->mistakes, builder->file->yaml->root->path, builder->where,
+                               builder->err);
         *builder->err = STA_ERROR_INIT;
     }
     return !sta_preset_failed(builder);
@@ -217,7 +208,7 @@ int sta_preset_build(const struct sta_preset_file *file, struct sta_preset **pre
         good = sta_preset_note(&builder);
     }
     if (good && mistakes != NULL && mistakes->count > 0)
-        sta_fail(err, STA_EINPUT, "%s:%u: %s", file->yaml->path, mistakes->items[0].line,
+        sta_fail(err, STA_EINPUT, "%s:%u: %s", file->yaml->root->path, mistakes->items[0].line,
                  mistakes->items[0].text);
     if (sta_preset_failed(&builder)) {
         sta_preset_destroy(builder.preset);

@@ -53,8 +53,8 @@ void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *pa
 void sta_preset_build_layers(struct sta_preset_builder *builder);
 /** A condition on the columns that every trace has; *text lives as long as the tree.  @key names it in
  * messages. */
-void sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                                const struct sta_yaml_node *node, const char *key, const char **text);
+void sta_preset_check_condition(struct sta_preset_builder *builder, const struct sta_yaml_node *node,
+                                const char *key, const char **text);
 /** What the moments of a training are. */
 void sta_preset_build_phases(struct sta_preset_builder *builder);
 /** Chains of causes. */

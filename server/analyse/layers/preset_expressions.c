@@ -12,15 +12,14 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-static void check_view(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                       const struct sta_yaml_node *node)
+static void check_view(struct sta_preset_builder *builder, const struct sta_yaml_node *node)
 {
     struct sta_expression *expression;
     if (sta_expression_parse(node->text, node->length, &sta_standard_schema, &expression, builder->err) ==
         STA_OK)
         sta_expression_destroy(expression);
     else
-        sta_error_wrap(builder->err, "%s:%u: view, character %lld", yaml->path, node->line,
+        sta_error_wrap(builder->err, "%s:%u: view, character %lld", node->path, node->line,
                        (long long)builder->err->position + 1);
 }
 
@@ -110,40 +109,37 @@ static int check_syntax(const char *text, struct sta_error *err)
     return status;
 }
 
-static void check_additional(struct sta_preset_builder *builder, const struct sta_yaml *yaml,
-                             const struct sta_yaml_node *node)
+static void check_additional(struct sta_preset_builder *builder, const struct sta_yaml_node *node)
 {
     char *text = sta_preset_formula(node->text, "time_sum");
     if (text == NULL) {
-        sta_yaml_fail(yaml, node, builder->err, "additional: only {T} and {epsilon} may stand in braces");
+        sta_yaml_fail(node, builder->err, "additional: only {T} and {epsilon} may stand in braces");
         return;
     }
     if (check_names(text, builder->preset, builder->err) != STA_OK ||
         check_syntax(text, builder->err) != STA_OK)
-        sta_error_wrap(builder->err, "%s:%u: additional", yaml->path, node->line);
+        sta_error_wrap(builder->err, "%s:%u: additional", node->path, node->line);
     free(text);
 }
 
 /* ---- both */
 
-typedef void (*expression_check)(struct sta_preset_builder *, const struct sta_yaml *,
-                                 const struct sta_yaml_node *);
+typedef void (*expression_check)(struct sta_preset_builder *, const struct sta_yaml_node *);
 
 static void build_named(struct sta_preset_builder *builder, const char *key, expression_check check,
                         struct sta_named_expression **items, size_t *count)
 {
-    const struct sta_preset_file *owner;
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key, &owner);
-    if (sta_check_kind(owner->yaml, &node, key, STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL)
+    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key);
+    if (sta_check_kind(&node, key, STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL)
         return;
     *items = sta_preset_alloc(builder, node->count, sizeof **items);
     for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
         const char *name = NULL, *text;
         sta_preset_at(builder, "/%s/%.80s", key, node->keys[i]->text);
-        sta_check_name(owner->yaml, node->keys[i], key, &name, builder->err);
-        sta_check_text(owner->yaml, node->items[i], name, &text, builder->err);
+        sta_check_name(node->keys[i], key, &name, builder->err);
+        sta_check_text(node->items[i], name, &text, builder->err);
         if (!sta_preset_failed(builder))
-            check(builder, owner->yaml, node->items[i]);
+            check(builder, node->items[i]);
         if (!sta_preset_failed(builder))
             (*items)[(*count)++] = (struct sta_named_expression){name, text};
     }

@@ -59,13 +59,12 @@ static int read_detect(struct sta_preset_file *file, struct sta_error *err)
     const struct sta_yaml_node *rank;
     const char *text;
     int64_t value;
-    sta_check_keys(file->yaml, detect, "detect", keys, STA_COUNT_OF(keys), err);
-    sta_check_member(file->yaml, detect, "detect", "rank", &rank, err);
-    if (sta_check_text(file->yaml, rank, "rank", &text, err) != STA_OK)
+    sta_check_keys(detect, "detect", keys, STA_COUNT_OF(keys), err);
+    sta_check_member(detect, "detect", "rank", &rank, err);
+    if (sta_check_text(rank, "rank", &text, err) != STA_OK)
         return err->status;
     if (!sta_parse_int(text, strlen(text), &value) || value < 1 || value > 1000)
-        return sta_yaml_fail(file->yaml, rank, err, "rank must be an integer from 1 to 1000, not \"%.80s\"",
-                             text);
+        return sta_yaml_fail(rank, err, "rank must be an integer from 1 to 1000, not \"%.80s\"", text);
     file->rank = (unsigned)value;
     return STA_OK;
 }
@@ -76,12 +75,11 @@ static int parse_file(struct sta_preset_file *file, const char *path, size_t siz
     file->hash = XXH64(file->text, size, XXH64(file->name, strlen(file->name), 0));
     int status = sta_yaml_parse(path, file->text, size, &file->yaml, err);
     if (status == STA_OK)
-        status = sta_check_keys(file->yaml, file->yaml->root, "a preset", preset_keys,
-                                STA_COUNT_OF(preset_keys), err);
+        status = sta_check_keys(file->yaml->root, "a preset", preset_keys, STA_COUNT_OF(preset_keys), err);
     const struct sta_yaml_node *template =
         status == STA_OK ? sta_yaml_find(file->yaml->root, "template") : NULL;
     if (template != NULL)
-        status = sta_check_bool(file->yaml, template, "template", &file->template, err);
+        status = sta_check_bool(template, "template", &file->template, err);
     return status == STA_OK ? read_detect(file, err) : status;
 }
 
@@ -177,14 +175,13 @@ static int tie(const struct sta_preset_files *files, struct sta_preset_file *fil
     if (sta_yaml_is_null(extends))
         return STA_OK;
     const char *name;
-    int status = sta_check_text(file->yaml, extends, "extends", &name, err);
+    int status = sta_check_text(extends, "extends", &name, err);
     if (status != STA_OK)
         return status;
     file->base = find_base(files, name, file);
     if (file->base == NULL)
-        return sta_yaml_fail(file->yaml, extends, err,
-                             "extends \"%.80s\", but there is no other preset or template of that name",
-                             name);
+        return sta_yaml_fail(
+            extends, err, "extends \"%.80s\", but there is no other preset or template of that name", name);
     return STA_OK;
 }
 
@@ -193,7 +190,7 @@ static int check_chain(const struct sta_preset_file *file, struct sta_error *err
     unsigned depth = 0;
     for (const struct sta_preset_file *at = file->base; at != NULL; at = at->base) {
         if (++depth > EXTENDS_DEPTH)
-            return sta_yaml_fail(file->yaml, sta_yaml_find(file->yaml->root, "extends"), err,
+            return sta_yaml_fail(sta_yaml_find(file->yaml->root, "extends"), err,
                                  "extends goes round in a circle or over more than %d files", EXTENDS_DEPTH);
     }
     return STA_OK;
@@ -229,14 +226,10 @@ void sta_preset_files_fini(struct sta_preset_files *files)
     free(files->items);
 }
 
-const struct sta_yaml_node *sta_preset_file_value(const struct sta_preset_file *file, const char *key,
-                                                  const struct sta_preset_file **owner)
+const struct sta_yaml_node *sta_preset_file_value(const struct sta_preset_file *file, const char *key)
 {
-    for (*owner = file; *owner != NULL; *owner = (*owner)->base) {
-        const struct sta_yaml_node *node = sta_yaml_find((*owner)->yaml->root, key);
-        if (node != NULL)
-            return node;
-    }
-    *owner = file;
-    return NULL;
+    const struct sta_yaml_node *node = NULL;
+    for (; node == NULL && file != NULL; file = file->base)
+        node = sta_yaml_find(file->yaml->root, key);
+    return node;
 }

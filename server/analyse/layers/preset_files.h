@@ -35,9 +35,7 @@ STA_MUSTCHECK int sta_preset_files_read(struct sta_preset_files *files, const ch
                                         struct sta_error *err);
 void sta_preset_files_fini(struct sta_preset_files *files);
 
-/** The value of a key, of the file itself or of the nearest it extends that has it; *owner is where it
- * stands.  NULL: nowhere. */
-const struct sta_yaml_node *sta_preset_file_value(const struct sta_preset_file *file, const char *key,
-                                                  const struct sta_preset_file **owner);
+/** The value of a key, of the file itself or of the nearest it extends that has it.  NULL: nowhere. */
+const struct sta_yaml_node *sta_preset_file_value(const struct sta_preset_file *file, const char *key);
 
 #endif

@@ -70,7 +70,7 @@ static int load_functions(struct sta_presets *presets, const char *path, struct 
     if (status == STA_OK)
         status = sta_yaml_parse(path, bytes, size, &yaml, err);
     if (status == STA_OK)
-        status = sta_functions_init(&presets->functions, yaml, err);
+        status = sta_functions_init(&presets->functions, yaml->root, err);
     if (status == STA_OK)
         presets->fingerprint = XXH64(bytes, size, 0);
     sta_yaml_destroy(yaml);

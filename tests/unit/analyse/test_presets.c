@@ -302,7 +302,7 @@ Test(presets, mistakes_in_functions_are_told)
         {"classes:\n  read: [a, b]\n  write: [b]\n",
          "functions.yaml:3: function \"b\" is in a class already"},
         {"classes:\n  read: [[a]]\n", "functions.yaml:2: read must be a text, not a list"},
-        {"categories: []\n", "functions.yaml:1: classes must be a mapping, not nothing"},
+        {"categories: []\n", "functions.yaml:1: functions.yaml needs classes"},
     };
     for (size_t i = 0; i < STA_COUNT_OF(cases); i++)
         expect_mistake(cases[i][0], "layers_from_categories: true\n", cases[i][1]);
