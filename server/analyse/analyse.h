@@ -199,18 +199,6 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
 
 /* ---- queries */
 
-/**
- * sta_summary_exact - the summary of exact.md section 3
- * @table: a row per layer, in the preset's order; columns name, parent, time_share, then those of section 2
- * (union over layers; missing where a layer has no such column or no event)
- * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, taken, unmatched,
- * multiple, and filtered_by_file, filtered_by_function, of the events that start in the window and satisfy
- * the filter.  from and to cut events as a bin of time does (section 2): of an event that reaches beyond, the
- * covered time and its bytes in proportion; counted where it starts
- */
-STA_MUSTCHECK int sta_summary_exact(const struct sta_view_query *query, const struct sta_budget *budget,
-                                    struct sta_table *table, struct sta_facts *facts, struct sta_error *err);
-
 /* Where series at base resolution are kept, by layer of the query's preset: of its trace version, preset
  * and filters.  Names are those of layers, and "". */
 struct sta_series_base {

@@ -125,12 +125,13 @@ static void print_table(const struct sta_table *table, const struct sta_facts *f
 static void ask_summary(const struct sta_view_query *query, const struct options *options)
 {
     struct sta_budget budget = {.workers = options->workers, .memory = (size_t)1 << 30};
+    const struct sta_table_query summary = {.common = query, .table = STA_VIEW_SUMMARY};
     for (unsigned i = 0; i < options->rounds; i++) {
         struct sta_error err = STA_ERROR_INIT;
         struct sta_table table;
         struct sta_facts facts;
         struct moment start = now();
-        must(sta_summary_exact(query, &budget, &table, &facts, &err), &err);
+        must(sta_view_exact(&summary, &budget, &table, &facts, &err), &err);
         say("summary", start);
         if (options->print && i == 0)
             print_table(&table, &facts);

@@ -288,12 +288,15 @@ struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_query *bound
     return bins;
 }
 
-void sta_exact_facts(const struct sta_exact_counts *counts, struct sta_facts *facts)
+void sta_exact_facts(const struct sta_exact_result *result, const struct sta_table *table,
+                     struct sta_facts *facts)
 {
+    const struct sta_exact_counts *counts = &result->counts;
     sta_facts_int(facts, "filtered", counts->filtered_by_file + counts->filtered_by_function);
     sta_facts_int(facts, "filtered_by_file", counts->filtered_by_file);
     sta_facts_int(facts, "filtered_by_function", counts->filtered_by_function);
     sta_facts_int(facts, "taken", counts->taken);
     sta_facts_int(facts, "unmatched", counts->unmatched);
     sta_facts_int(facts, "multiple", counts->multiple);
+    sta_facts_of_sums(facts, table);
 }

@@ -75,7 +75,12 @@ STA_MUSTCHECK int sta_exact_occupied(const struct sta_exact_request *request, st
 
 /** The bins of width @g ticks that the trace and the query's window have in common. */
 struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_query *bound, int64_t g);
-/** Says the counts. */
-void sta_exact_facts(const struct sta_exact_counts *counts, struct sta_facts *facts);
+/** Says the counts, and how many sums of the table made of the result are too large. */
+void sta_exact_facts(const struct sta_exact_result *result, const struct sta_table *table,
+                     struct sta_facts *facts);
+/** sta_view_exact of a summary. */
+STA_MUSTCHECK int sta_exact_summary(const struct sta_table_query *query, const struct sta_bound_query *bound,
+                                    const struct sta_budget *budget, struct sta_table *table,
+                                    struct sta_facts *facts, struct sta_error *err);
 
 #endif

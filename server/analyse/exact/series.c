@@ -220,8 +220,7 @@ static int run(struct series *series, const struct sta_budget *budget, struct st
         make_table(series, &result, table);
         sta_facts_of_trace(facts, series->bound->query->snapshot);
         sta_facts_number(facts, "granularity", "s", sta_seconds(request.bins.g, series->bound->ticks_per_us));
-        sta_exact_facts(&result.counts, facts);
-        sta_facts_of_sums(facts, table);
+        sta_exact_facts(&result, table, facts);
     }
     sta_exact_result_fini(&result);
     return rc;

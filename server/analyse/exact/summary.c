@@ -2,7 +2,6 @@
 #include "analyse/exact/choice.h"
 #include "analyse/exact/engine.h"
 #include "analyse/exact/series_base.h"
-#include "analyse/exact/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -172,48 +171,28 @@ static bool comes_from_base(const struct summary *summary, struct sta_exact_bins
     return true;
 }
 
-static int run(struct summary *summary, size_t slice_rows, const struct sta_budget *budget,
-               struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+int sta_exact_summary(const struct sta_table_query *query, const struct sta_bound_query *bound,
+                      const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                      struct sta_error *err)
 {
-    int rc = choose_columns(summary, err);
+    struct summary summary = {.asked = query, .bound = bound};
+    int rc = choose_columns(&summary, err);
     if (rc != 0)
         return rc;
     struct sta_exact_request request = {
-        .bound = summary->bound, .wants = summary->wants, .slice_rows = slice_rows};
+        .bound = bound, .wants = summary.wants, .slice_rows = query->slice_rows};
     struct sta_exact_result result;
-    if (comes_from_base(summary, &request.bins)) {
-        rc = sta_series_base_run(summary->asked->base, &request, budget, &result, err);
+    if (comes_from_base(&summary, &request.bins)) {
+        rc = sta_series_base_run(query->base, &request, budget, &result, err);
     } else {
-        request.bins = sta_exact_bins_one(summary->bound->from, summary->bound->to);
+        request.bins = sta_exact_bins_one(bound->from, bound->to);
         rc = sta_exact_run(&request, budget, &result, err);
     }
     if (rc == 0) {
-        make_table(summary, &result, table);
-        sta_facts_of_trace(facts, summary->bound->query->snapshot);
-        sta_exact_facts(&result.counts, facts);
-        sta_facts_of_sums(facts, table);
+        make_table(&summary, &result, table);
+        sta_facts_of_trace(facts, bound->query->snapshot);
+        sta_exact_facts(&result, table, facts);
     }
     sta_exact_result_fini(&result);
-    return rc;
-}
-
-int sta_summary_exact(const struct sta_view_query *query, const struct sta_budget *budget,
-                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
-{
-    const struct sta_table_query asked = {.common = query, .table = STA_VIEW_SUMMARY};
-    return sta_exact_summary(&asked, 0, budget, table, facts, err);
-}
-
-int sta_exact_summary(const struct sta_table_query *query, size_t slice_rows, const struct sta_budget *budget,
-                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
-{
-    struct sta_bound_query bound;
-    facts->count = 0;
-    int rc = sta_view_query_bind(&bound, query->common, err);
-    if (rc == 0) {
-        struct summary summary = {.asked = query, .bound = &bound};
-        rc = run(&summary, slice_rows, budget, table, facts, err);
-    }
-    sta_bound_query_release(&bound);
     return rc;
 }

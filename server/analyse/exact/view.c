@@ -2,7 +2,6 @@
 #include "analyse/exact/choice.h"
 #include "analyse/exact/columns.h"
 #include "analyse/exact/engine.h"
-#include "analyse/exact/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,18 +231,13 @@ static int check_table(const struct rows *rows, const struct sta_budget *budget,
 static int choose_layer(const struct sta_bound_query *bound, const char *name, bool *wanted,
                         struct sta_error *err)
 {
-    const struct sta_preset *preset = bound->preset;
-    if (name == NULL) {
-        sta_fail(err, STA_EINPUT, "a layer view needs a layer");
-        return sta_at(err, "/layer", -1);
-    }
+    if (name == NULL)
+        return sta_fail_at(err, STA_EINPUT, "/layer", "a layer view needs a layer");
     uint32_t layer;
     int rc = sta_exact_layer(bound, name, &layer, err);
-    if (rc != 0)
-        return rc;
-    for (size_t l = 0; l < preset->layer_count; l++)
-        wanted[l] = l == layer;
-    return 0;
+    if (rc == 0)
+        wanted[layer] = true;
+    return rc;
 }
 
 static int choose_bins(const struct sta_bound_query *bound, const struct sta_table_query *query,
@@ -279,56 +273,47 @@ static int run(const struct sta_exact_request *request, bool flat, const struct 
     }
     if (rc == 0) {
         sta_facts_of_trace(facts, request->bound->query->snapshot);
-        sta_exact_facts(&result.counts, facts);
-        sta_facts_of_sums(facts, table);
+        sta_exact_facts(&result, table, facts);
     }
     sta_exact_result_fini(&result);
     return rc;
 }
 
-static int fail_table(struct sta_error *err)
+static int make_view(const struct sta_table_query *query, const struct sta_bound_query *bound,
+                     const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                     struct sta_error *err)
 {
-    sta_fail(
-        err, STA_EINPUT,
-        "high-level metrics and the main view are steps of the compatible computation: ask for them with "
-        "semantics=compatible; exact has the layer view, the flat view and the summary");
-    return sta_at(err, "/semantics", -1);
+    const bool flat = query->table == STA_VIEW_FLAT;
+    bool *wanted = sta_alloc_array(bound->preset->layer_count + 1, sizeof *wanted);
+    struct sta_exact_request request = {.bound = bound,
+                                        .by = query->by,
+                                        .layers = flat ? NULL : wanted,
+                                        .wants = STA_WANT_ALL,
+                                        .slice_rows = query->slice_rows,
+                                        .rows_only = true};
+    int rc = flat ? 0 : choose_layer(bound, query->layer, wanted, err);
+    if (rc == 0)
+        rc = choose_bins(bound, query, &request.bins, err);
+    if (rc == 0)
+        rc = run(&request, flat, budget, table, facts, err);
+    free(wanted);
+    return rc;
 }
 
 int sta_view_exact(const struct sta_table_query *query, const struct sta_budget *budget,
                    struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
-    return sta_exact_view(query, 0, budget, table, facts, err);
-}
-
-int sta_exact_view(const struct sta_table_query *query, size_t slice_rows, const struct sta_budget *budget,
-                   struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
-{
     struct sta_bound_query bound;
     facts->count = 0;
-    if (query->table == STA_VIEW_SUMMARY)
-        return sta_exact_summary(query, slice_rows, budget, table, facts, err);
-    if (query->table != STA_VIEW_LAYER && query->table != STA_VIEW_FLAT)
-        return fail_table(err);
+    if (query->table == STA_VIEW_HLM || query->table == STA_VIEW_MAIN)
+        return sta_fail_at(
+            err, STA_EINPUT, "/semantics",
+            "high-level metrics and the main view are steps of the compatible computation: ask for them with "
+            "semantics=compatible; exact has the layer view, the flat view and the summary");
     int rc = sta_view_query_bind(&bound, query->common, err);
-    if (rc == 0) {
-        bool flat = query->table == STA_VIEW_FLAT;
-        bool *wanted = sta_alloc_array(bound.preset->layer_count + 1, sizeof *wanted);
-        struct sta_exact_request request = {.bound = &bound,
-                                            .by = query->by,
-                                            .wants = STA_WANT_ALL,
-                                            .slice_rows = slice_rows,
-                                            .rows_only = true};
-        if (!flat) {
-            rc = choose_layer(&bound, query->layer, wanted, err);
-            request.layers = wanted;
-        }
-        if (rc == 0)
-            rc = choose_bins(&bound, query, &request.bins, err);
-        if (rc == 0)
-            rc = run(&request, flat, budget, table, facts, err);
-        free(wanted);
-    }
+    if (rc == 0)
+        rc = (query->table == STA_VIEW_SUMMARY ? sta_exact_summary : make_view)(query, &bound, budget, table,
+                                                                                facts, err);
     sta_bound_query_release(&bound);
     return rc;
 }

@@ -29,6 +29,7 @@ struct sta_table_query {
     size_t view_count;
     int64_t granularity_us;
     bool quantiles;
+    size_t slice_rows; /* exact: how fine time is cut, which no result may depend on; 0: as is good */
     /* Of the exact SUMMARY: */
     const char *const *metrics; /* the columns that are wanted, of layers and derived metrics; NULL: all */
     size_t metric_count;
@@ -66,11 +67,15 @@ STA_MUSTCHECK int sta_view_compatible(const struct sta_table_query *query, const
                                       const struct sta_budget *budget, struct sta_table *table,
                                       struct sta_facts *facts, struct sta_error *err);
 /**
- * sta_view_exact - layer and flat view of exact.md sections 2 and 4, and the summary
+ * sta_view_exact - layer and flat view of exact.md sections 2 and 4, and the summary of section 3
  * @table: the key's columns, then those of the layers in the preset's order; rows by key, a missing one last.
- * A view by time has the bins that some layer touches.  from and to cut events as the edges of bins do, so
- * that rows add up to the summary of the same window
- * @facts: those of sta_summary_exact
+ * A view by time has the bins that some layer touches.  The summary has a row per layer, in the preset's
+ * order: name, parent, time_share, then the columns of section 2 (union over layers; missing where a layer
+ * has no such column or no event).  from and to cut events as the edges of bins do, so that rows add up to
+ * the summary of the same window
+ * @facts: job_time, events, hosts, processes, threads, files of the whole trace; filtered, taken, unmatched,
+ * multiple, and filtered_by_file, filtered_by_function, of the events that start in the window and satisfy
+ * the filter
  * Mistakes: STA_EINPUT with parameter /layer, /by, /granularity, /metrics, or /semantics for a table that
  * exact does not have.
  * Return: 0, these, STA_ELIMIT, STA_ECANCELLED, STA_ECORRUPT.  Any thread.

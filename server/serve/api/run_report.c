@@ -104,7 +104,8 @@ static int put_layers(struct sta_view *view, const struct sta_budget *budget, st
     struct sta_table_column columns[STA_COUNT_OF(shown)];
     struct sta_table table, few = {.columns = columns}; /* borrows from the other */
     struct sta_facts facts;
-    int status = sta_summary_exact(&query, budget, &table, &facts, err);
+    const struct sta_table_query summary = {.common = &query, .table = STA_VIEW_SUMMARY};
+    int status = sta_view_exact(&summary, budget, &table, &facts, err);
     if (status != STA_OK)
         return status;
     few.rows = table.rows;

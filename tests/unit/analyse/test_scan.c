@@ -71,7 +71,8 @@ static void done(struct asked *asked)
 
 static int summary(struct asked *asked)
 {
-    return sta_summary_exact(&asked->query, &asked->budget, &asked->table, &asked->facts, &asked->err);
+    const struct sta_table_query query = {.common = &asked->query, .table = STA_VIEW_SUMMARY};
+    return sta_view_exact(&query, &asked->budget, &asked->table, &asked->facts, &asked->err);
 }
 
 static void must_summary(struct asked *asked)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../peers.h"
-#include "analyse/exact/view.h"
+#include "analyse/analyse.h"
 #include "common/memory.h"
 #include "scene.h"
 
@@ -27,8 +27,9 @@ static struct answer request(const struct scene *scene, const struct made_trace 
     struct sta_table_query query = {.common = &common,
                                     .table = by != NULL ? STA_VIEW_FLAT : STA_VIEW_SUMMARY,
                                     .by = by,
-                                    .granularity_us = scene->g};
-    cr_assert_eq(sta_exact_view(&query, 7, &budget, &answer.table, &answer.facts, &err), 0, "%s", err.text);
+                                    .granularity_us = scene->g,
+                                    .slice_rows = 7};
+    cr_assert_eq(sta_view_exact(&query, &budget, &answer.table, &answer.facts, &err), 0, "%s", err.text);
     return answer;
 }
 

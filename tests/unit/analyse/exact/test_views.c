@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/view.h"
+#include "analyse/analyse.h"
 #include "common/account.h"
 #include "common/memory.h"
 #include "scene.h"
@@ -64,10 +64,11 @@ static struct sta_table request(const struct scene *scene, const struct made_tra
     struct sta_table_query query = {.common = &common,
                                     .table = by != NULL ? STA_VIEW_FLAT : STA_VIEW_SUMMARY,
                                     .by = by,
-                                    .granularity_us = scene->g};
+                                    .granularity_us = scene->g,
+                                    .slice_rows = slice_rows};
     struct sta_table table;
     struct sta_facts facts;
-    cr_assert_eq(sta_exact_view(&query, slice_rows, &budget, &table, &facts, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_view_exact(&query, &budget, &table, &facts, &err), 0, "%s", err.text);
     return table;
 }
 
