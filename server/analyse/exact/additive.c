@@ -121,11 +121,14 @@ static int put(struct sta_additive *additive, unsigned worker, const struct sta_
 
 /* The bytes of an event in each of its bins but the first. */
 static int put_sizes(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
-                     const struct sta_exact_part *part, struct sta_bin_share share, struct sta_error *err)
+                     const struct sta_exact_part *part, struct sta_error *err)
 {
+    int64_t from = sta_bin_to(additive->bins, part->low);
     int rc = STA_OK;
     for (size_t bin = part->low + 1; rc == 0 && bin <= part->high; bin++) {
-        const int64_t size = sta_share_next(&share, bin);
+        const int64_t to = STA_MIN(part->to, from + additive->bins->g);
+        const int64_t size = sta_bytes_between(from, to, event->ts, event->dur, event->size);
+        from = to;
         rc = put(additive, worker, event, bin, (struct addition){STA_PART_BYTES, 0, size}, err);
         if (rc == 0 && bin % MANY_BINS == 0)
             rc = sta_budget_check(additive->feed.budget, err);
@@ -140,21 +143,19 @@ static int put_several(struct sta_additive *additive, unsigned worker, const str
     const struct sta_exact_bins *bins = additive->bins;
     const bool any_whole = part->low + 1 < part->high;
     const bool sized = event->size > 0 && additive->wants & STA_WANT_SIZES;
-    struct sta_bin_share share = {0};
     struct addition first = {part->starts ? STA_PART_STARTS : STA_PART_GOES_ON,
                              sta_bin_to(bins, part->low) - part->from, 0};
     const struct addition last = {any_whole ? STA_PART_ENDS : STA_PART_GOES_ON,
                                   part->to - sta_bin_from(bins, part->high), 0};
-    if (sized) {
-        share = sta_share_begin(bins, part, event->ts, event->dur, event->size);
-        first.size = sta_share_next(&share, part->low);
-    }
+    if (sized)
+        first.size =
+            sta_bytes_between(part->from, sta_bin_to(bins, part->low), event->ts, event->dur, event->size);
     int rc = put(additive, worker, event, part->low, first, err);
     if (rc == 0 && any_whole)
         rc = put(additive, worker, event, part->low + 1, (struct addition){STA_PART_WHOLE, 0, 0}, err);
     if (rc == 0)
         rc = put(additive, worker, event, part->high, last, err);
-    return rc == 0 && sized ? put_sizes(additive, worker, event, part, share, err) : rc;
+    return rc == 0 && sized ? put_sizes(additive, worker, event, part, err) : rc;
 }
 
 int sta_additive_take(struct sta_additive *additive, unsigned worker, const struct sta_additive_event *event,
@@ -164,7 +165,7 @@ int sta_additive_take(struct sta_additive *additive, unsigned worker, const stru
         return put_several(additive, worker, event, part, err);
     struct addition all = {part->starts ? STA_PART_STARTS : STA_PART_GOES_ON, part->to - part->from, 0};
     if (event->size > 0 && additive->wants & STA_WANT_SIZES)
-        all.size = sta_share_of(part, event->ts, event->dur, event->size);
+        all.size = sta_bytes_between(part->from, part->to, event->ts, event->dur, event->size);
     return put(additive, worker, event, part->low, all, err);
 }
 

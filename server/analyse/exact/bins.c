@@ -44,41 +44,9 @@ static uint64_t bytes_before(uint64_t size, int64_t ts, int64_t dur, int64_t at)
     return (uint64_t)((unsigned __int128)size * (uint64_t)(at - ts) / (uint64_t)dur);
 }
 
-struct sta_bin_share sta_share_begin(const struct sta_exact_bins *bins, const struct sta_exact_part *part,
-                                     int64_t ts, int64_t dur, int64_t size)
+int64_t sta_bytes_between(int64_t from, int64_t to, int64_t ts, int64_t dur, int64_t size)
 {
-    const unsigned __int128 bytes = (uint64_t)size;
-    const uint64_t length = (uint64_t)dur;
-    const unsigned __int128 edge = bytes * (uint64_t)(sta_bin_to(bins, part->low) - ts);
-    const unsigned __int128 step = bytes * (uint64_t)bins->g;
-    return (struct sta_bin_share){.high = part->high,
-                                  .before = bytes_before((uint64_t)size, ts, dur, part->from),
-                                  .end = bytes_before((uint64_t)size, ts, dur, part->to),
-                                  .quotient = (uint64_t)(edge / length),
-                                  .remainder = (uint64_t)(edge % length),
-                                  .dur = length,
-                                  .step_quotient = (uint64_t)(step / length),
-                                  .step_remainder = (uint64_t)(step % length)};
-}
-
-int64_t sta_share_next(struct sta_bin_share *share, size_t bin)
-{
-    const uint64_t end = bin == share->high ? share->end : share->quotient;
-    const int64_t bytes = (int64_t)(end - share->before);
-    share->before = end;
-    share->quotient += share->step_quotient;
-    share->remainder += share->step_remainder;
-    if (share->remainder >= share->dur) {
-        share->remainder -= share->dur;
-        share->quotient++;
-    }
-    return bytes;
-}
-
-int64_t sta_share_of(const struct sta_exact_part *part, int64_t ts, int64_t dur, int64_t size)
-{
-    if (part->to - part->from == dur)
+    if (to - from == dur)
         return size;
-    return (int64_t)(bytes_before((uint64_t)size, ts, dur, part->to) -
-                     bytes_before((uint64_t)size, ts, dur, part->from));
+    return (int64_t)(bytes_before((uint64_t)size, ts, dur, to) - bytes_before((uint64_t)size, ts, dur, from));
 }

@@ -114,21 +114,8 @@ static inline void sta_exact_part_bins_near(const struct sta_exact_bins *bins, s
     *recent = (struct sta_recent_bin){sta_bin_from(bins, part->low), sta_bin_to(bins, part->low), part->low};
 }
 
-/* An event's bytes, bin by bin: floor(size y / dur) - floor(size x / dur) where the bin covers it from x to
- * y, counted from ts.  x grows by whole bins, so that quotient and remainder are carried on by addition. */
-struct sta_bin_share {
-    size_t high;
-    uint64_t before, end; /* bytes before the present bin, and before the end of the part */
-    uint64_t quotient, remainder, dur;
-    uint64_t step_quotient, step_remainder; /* of one bin */
-};
-
-/** An event that touches several bins.  @dur, @size: above 0. */
-struct sta_bin_share sta_share_begin(const struct sta_exact_bins *bins, const struct sta_exact_part *part,
-                                     int64_t ts, int64_t dur, int64_t size);
-/** Its bytes in bin low, then low + 1, .. up to high. */
-int64_t sta_share_next(struct sta_bin_share *share, size_t bin);
-/** Bytes of all of the part.  @dur = 0: the event's. */
-int64_t sta_share_of(const struct sta_exact_part *part, int64_t ts, int64_t dur, int64_t size);
+/** An event's bytes in [from, to), which lies in it: floor(size y / dur) - floor(size x / dur) where that
+ * covers it from x to y, counted from ts.  @dur = 0: all of them. */
+int64_t sta_bytes_between(int64_t from, int64_t to, int64_t ts, int64_t dur, int64_t size);
 
 #endif

@@ -13,23 +13,17 @@
 #include "analyse/views/bounded_sum.h"
 #include "common/memory.h"
 
-static const char WHAT[] = "what was measured of a bin";
-
-/* Numbers, each once. */
-struct number_set {
-    uint8_t *has; /* by number */
-    uint32_t *items;
-    size_t has_capacity, count, capacity;
-};
-
 /* A bin that is put together from parts. */
 struct open_bin {
     struct open_bin *next;
     size_t bin;
     int64_t width; /* measured so far */
-    struct number_set accumulators, presences;
-    struct sta_exact_measure *measures; /* by accumulator */
-    size_t measure_capacity;
+    struct {
+        struct sta_exact_measure sum;
+        bool met;
+    } * accumulators;   /* by number */
+    uint8_t *presences; /* by number: 1 where it was met */
+    size_t accumulator_capacity, presence_capacity;
 };
 
 struct sta_tallies {
@@ -53,19 +47,12 @@ struct sta_tallies *sta_tallies_create(struct sta_contributions *contributions,
     return tallies;
 }
 
-static void free_set(struct sta_account *account, const struct number_set *set)
-{
-    sta_account_free(account, set->has);
-    sta_account_free(account, set->items);
-}
-
 static void destroy_bins(struct sta_account *account, struct open_bin *list)
 {
     while (list != NULL) {
         struct open_bin *next = list->next;
-        sta_account_free(account, list->measures);
-        free_set(account, &list->accumulators);
-        free_set(account, &list->presences);
+        sta_account_free(account, list->accumulators);
+        sta_account_free(account, list->presences);
         free(list);
         list = next;
     }
@@ -151,11 +138,12 @@ static void count_presence(struct sta_tallies *tallies, size_t bin, uint32_t num
 
 static void close_open(struct sta_tallies *tallies, const struct open_bin *open)
 {
-    for (size_t i = 0; i < open->accumulators.count; i++)
-        finalize(tallies, open->bin, open->accumulators.items[i],
-                 &open->measures[open->accumulators.items[i]]);
-    for (size_t i = 0; i < open->presences.count; i++)
-        count_presence(tallies, open->bin, open->presences.items[i]);
+    for (size_t i = 0; i < open->accumulator_capacity; i++)
+        if (open->accumulators[i].met)
+            finalize(tallies, open->bin, (uint32_t)i, &open->accumulators[i].sum);
+    for (size_t i = 0; i < open->presence_capacity; i++)
+        if (open->presences[i])
+            count_presence(tallies, open->bin, (uint32_t)i);
 }
 
 /* ---- bins in parts; with the lock held */
@@ -177,63 +165,39 @@ static struct open_bin *find_open(struct sta_tallies *tallies, size_t bin)
     return open;
 }
 
-static void empty_set(struct number_set *set)
-{
-    for (size_t i = 0; i < set->count; i++)
-        set->has[set->items[i]] = 0;
-    set->count = 0;
-}
-
 static void put_away(struct sta_tallies *tallies, struct open_bin *open)
 {
     struct open_bin **link = &tallies->open;
     while (*link != open)
         link = &(*link)->next;
     *link = open->next;
-    for (size_t i = 0; i < open->accumulators.count; i++)
-        open->measures[open->accumulators.items[i]] = (struct sta_exact_measure){0};
-    empty_set(&open->accumulators);
-    empty_set(&open->presences);
+    if (open->accumulators != NULL)
+        memset(open->accumulators, 0, open->accumulator_capacity * sizeof *open->accumulators);
+    if (open->presences != NULL)
+        memset(open->presences, 0, open->presence_capacity);
     open->next = tallies->spare;
     tallies->spare = open;
-}
-
-/* @limit: all are below it. */
-static int add_numbers(struct sta_tallies *tallies, struct number_set *set, const uint32_t *numbers,
-                       size_t count, size_t limit, struct sta_error *err)
-{
-    int rc = STA_GROW_ZEROED(tallies->account, set->has, set->has_capacity, limit, err);
-    if (rc == 0)
-        rc = STA_ACCOUNT_GROW(tallies->account, set->items, set->capacity, STA_MIN(set->count + count, limit),
-                              WHAT, err);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        if (set->has[numbers[i]])
-            continue;
-        set->has[numbers[i]] = 1;
-        set->items[set->count++] = numbers[i];
-    }
-    return rc;
 }
 
 static int add_part(struct sta_tallies *tallies, struct open_bin *open, const struct sta_tally *tally,
                     struct sta_error *err)
 {
     const struct sta_contribution_counts counts = sta_contributions_count(tallies->contributions);
-    int rc =
-        STA_GROW_ZEROED(tallies->account, open->measures, open->measure_capacity, counts.accumulators, err);
+    int rc = STA_GROW_ZEROED(tallies->account, open->accumulators, open->accumulator_capacity,
+                             counts.accumulators, err);
     if (rc == 0)
-        rc = add_numbers(tallies, &open->accumulators, tally->accumulators, tally->accumulator_count,
-                         counts.accumulators, err);
-    if (rc == 0)
-        rc = add_numbers(tallies, &open->presences, tally->presences, tally->presence_count, counts.presences,
-                         err);
+        rc = STA_GROW_ZEROED(tallies->account, open->presences, open->presence_capacity, counts.presences,
+                             err);
     for (size_t i = 0; rc == 0 && i < tally->accumulator_count; i++) {
         const struct sta_exact_measure *part = &tally->measures[i];
-        struct sta_exact_measure *sum = &open->measures[tally->accumulators[i]];
+        struct sta_exact_measure *sum = &open->accumulators[tally->accumulators[i]].sum;
+        open->accumulators[tally->accumulators[i]].met = true;
         sum->total += part->total;
         sum->covered += part->covered;
         sum->inner += part->inner;
     }
+    for (size_t i = 0; rc == 0 && i < tally->presence_count; i++)
+        open->presences[tally->presences[i]] = 1;
     open->width += tally->width;
     return rc;
 }
