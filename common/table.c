@@ -185,7 +185,8 @@ void sta_table_set_text(struct sta_table *table, struct sta_table_column *column
 void sta_table_set_string(struct sta_table *table, struct sta_table_column *column, size_t row,
                           const char *text)
 {
-    sta_table_set_text(table, column, row, text, strlen(text));
+    if (text != NULL)
+        sta_table_set_text(table, column, row, text, strlen(text));
 }
 
 void sta_table_copy_row(struct sta_table *table, size_t row, const struct sta_table *from, size_t from_row)

@@ -76,7 +76,12 @@ void sta_table_set_number(struct sta_table_column *column, size_t row, double va
 void sta_table_set_text(struct sta_table *table, struct sta_table_column *column, size_t row,
                         const char *bytes, size_t length); /* copied */
 void sta_table_set_string(struct sta_table *table, struct sta_table_column *column, size_t row,
-                          const char *text);
+                          const char *text); /* NULL: it stays missing */
+/** A value of a column of INT or FLOAT. */
+static inline double sta_table_number(const struct sta_table_column *column, size_t row)
+{
+    return column->type == STA_TYPE_INT ? (double)column->integers[row] : column->numbers[row];
+}
 
 /** Copies a row of @from, which has columns of the same types. */
 void sta_table_copy_row(struct sta_table *table, size_t row, const struct sta_table *from, size_t from_row);

@@ -29,11 +29,6 @@ struct window {
     double *numbers; /* STA_VECTOR_ROWS for each column of the table that the formula reads */
 };
 
-static double number_of(const struct sta_table_column *column, size_t row)
-{
-    return column->type == STA_TYPE_INT ? (double)column->integers[row] : column->numbers[row];
-}
-
 /* @numbers: by column that is read, in the order of the expression */
 struct formula {
     struct sta_expression *expression;
@@ -55,7 +50,7 @@ static int give(void *context, uint32_t column, struct sta_vector *vector, struc
         place++;
     double *numbers = window->numbers + place * STA_VECTOR_ROWS;
     for (size_t i = 0; i < window->rows; i++)
-        numbers[i] = from->missing[window->first + i] ? 0 : number_of(from, window->first + i);
+        numbers[i] = from->missing[window->first + i] ? 0 : sta_table_number(from, window->first + i);
     *vector = (struct sta_vector){
         .type = STA_TYPE_FLOAT, .numbers = numbers, .missing = from->missing + window->first};
     return 0;
@@ -66,7 +61,8 @@ static bool has_denominator(const struct formula *formula, size_t row)
 {
     for (size_t i = 0; i < formula->column_count; i++) {
         const struct sta_table_column *column = &formula->window.table->columns[formula->columns[i]];
-        if (formula->divisor[formula->columns[i]] && !column->missing[row] && number_of(column, row) != 0)
+        if (formula->divisor[formula->columns[i]] && !column->missing[row] &&
+            sta_table_number(column, row) != 0)
             return true;
     }
     return !formula->divides;

@@ -13,9 +13,9 @@
 const char *const sta_axis_names[STA_AXES] = {"file_name", "proc_name", "time_range"};
 
 int sta_not_among(struct sta_error *err, const char *parameter, const char *what, const char *name,
-                  const char *const *allowed, size_t count)
+                  const void *allowed, size_t size, size_t count)
 {
-    char *names = sta_join_names(allowed, sizeof *allowed, count);
+    char *names = sta_join_names(allowed, size, count);
     sta_fail_at(err, STA_EINPUT, parameter, "there is no %s \"%.100s\" here; allowed: %.900s", what,
                 name != NULL ? name : "", names);
     free(names);
@@ -32,7 +32,8 @@ static int choose(struct sta_axes *axes, const struct sta_table_query *query, st
         while (axis < STA_AXES && strcmp(sta_axis_names[axis], query->views[i]) != 0)
             axis++;
         if (axis == STA_AXES)
-            return sta_not_among(err, "/views", "view type", query->views[i], sta_axis_names, STA_AXES);
+            return sta_not_among(err, "/views", "view type", query->views[i], sta_axis_names,
+                                 sizeof *sta_axis_names, STA_AXES);
         axes->grouped[axis] = true;
     }
     return 0;

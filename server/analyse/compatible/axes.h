@@ -56,8 +56,9 @@ static inline uint32_t sta_axes_of(const struct sta_axes *axes, enum sta_axis ax
 /** Name of a file or process by its rank. */
 struct sta_text sta_axes_text(const struct sta_axes *axes, enum sta_axis axis, uint32_t rank);
 
-/** Fails with STA_EINPUT at @parameter: "there is no WHAT "NAME"; allowed: A, B". */
+/** Fails with STA_EINPUT at @parameter: "there is no WHAT "NAME"; allowed: A, B".  @allowed: as of
+ * sta_join_names. */
 int sta_not_among(struct sta_error *err, const char *parameter, const char *what, const char *name,
-                  const char *const *allowed, size_t count);
+                  const void *allowed, size_t size, size_t count);
 
 #endif

@@ -160,7 +160,7 @@ static int unknown(const struct sta_axes *axes, const struct sta_preset *preset,
     for (size_t i = 0; i < STA_COUNT_OF(standard_views); i++)
         if (find_view(preset->views, preset->view_count, standard_views[i].name) == NULL)
             allowed[count++] = standard_views[i].name;
-    int rc = sta_not_among(err, "/by", "view", name, allowed, count);
+    int rc = sta_not_among(err, "/by", "view", name, allowed, sizeof *allowed, count);
     free(allowed);
     return rc;
 }

@@ -19,15 +19,10 @@
 static int find_layer(const struct sta_preset *preset, const char *name, uint32_t *layer,
                       struct sta_error *err)
 {
-    const char *names[STA_CLASS_BITS];
-    for (size_t l = 0; l < preset->layer_count; l++) {
-        names[l] = preset->layers[l].name;
-        if (name != NULL && strcmp(names[l], name) == 0) {
-            *layer = (uint32_t)l;
-            return 0;
-        }
-    }
-    return sta_not_among(err, "/layer", "layer", name, names, preset->layer_count);
+    *layer = sta_preset_layer_number(preset, name);
+    return *layer != STA_NO_LAYER ? 0
+                                  : sta_not_among(err, "/layer", "layer", name, preset->layers,
+                                                  sizeof *preset->layers, preset->layer_count);
 }
 
 /* Which events the table is made of. */

@@ -172,9 +172,8 @@ static void compute_unoverlapped(struct flat *flat, const struct extra *extra)
 {
     struct sta_table_column *out = &flat->table->columns[extra->at];
     const struct sta_table_column *from = &flat->table->columns[*extra->from];
-    const struct sta_layer *layer = sta_preset_layer(flat->preset, "compute");
     const struct sta_table_column *compute =
-        &flat->table->columns[*flat->times[layer - flat->preset->layers]];
+        &flat->table->columns[*flat->times[sta_preset_layer_number(flat->preset, "compute")]];
     for (size_t row = 0; row < flat->table->rows; row++)
         if (!from->missing[row]) {
             double rest = from->numbers[row] - (compute->missing[row] ? 0 : compute->numbers[row]);

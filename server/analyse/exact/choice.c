@@ -1,8 +1,10 @@
 /* Columns and layers by name, widths of bins. */
 #include "analyse/exact/choice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyse/layers/presets.h"
 #include "common/buffer.h"
 
 static int fail_metric(const char *name, struct sta_error *err)
@@ -14,11 +16,11 @@ static int fail_metric(const char *name, struct sta_error *err)
     for (size_t i = 0; i < sta_exact_metric_column_count; i++)
         sta_put_format(&names, "%sM_%s", i > 0 ? ", " : "", sta_exact_metric_columns[i].name);
     sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT,
-             "there is no metric \"%.100s\"; there are %s, M being a derived metric of a layer asked for",
-             name, names.data);
+    sta_fail_at(err, STA_EINPUT, "/metrics",
+                "there is no metric \"%.100s\"; there are %s, M being a derived metric of a layer asked for",
+                name, names.data);
     sta_buffer_fini(&names);
-    return sta_at(err, "/metrics", -1);
+    return err->status;
 }
 
 static bool find_column(const char *name, struct sta_exact_choice *choice)
@@ -63,20 +65,14 @@ int sta_exact_layer(const struct sta_bound_query *bound, const char *name, uint3
                     struct sta_error *err)
 {
     const struct sta_preset *preset = bound->preset;
-    for (size_t l = 0; l < preset->layer_count; l++)
-        if (strcmp(preset->layers[l].name, name) == 0) {
-            *layer = (uint32_t)l;
-            return 0;
-        }
-    struct sta_buffer names;
-    sta_buffer_init(&names);
-    for (size_t l = 0; l < preset->layer_count; l++)
-        sta_put_format(&names, "%s%s", l > 0 ? ", " : "", preset->layers[l].name);
-    sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "preset %s has no layer \"%.100s\"; it has %.900s", preset->name, name,
-             names.data);
-    sta_buffer_fini(&names);
-    return sta_at(err, "/layer", -1);
+    *layer = sta_preset_layer_number(preset, name);
+    if (*layer != STA_NO_LAYER)
+        return 0;
+    char *names = sta_join_names(preset->layers, sizeof *preset->layers, preset->layer_count);
+    sta_fail_at(err, STA_EINPUT, "/layer", "preset %s has no layer \"%.100s\"; it has %.900s", preset->name,
+                name, names);
+    free(names);
+    return err->status;
 }
 
 int sta_exact_granularity(const struct sta_bound_query *bound, int64_t granularity_us, int64_t *ticks,
@@ -86,7 +82,7 @@ int sta_exact_granularity(const struct sta_bound_query *bound, int64_t granulari
         *ticks = granularity_us * bound->ticks_per_us;
         return 0;
     }
-    sta_fail(err, STA_EINPUT, "granularity must be from 1 microsecond to %lld seconds",
-             (long long)(STA_GRANULARITY_LIMIT / 1000000));
-    return sta_at(err, "/granularity", -1);
+    return sta_fail_at(err, STA_EINPUT, "/granularity",
+                       "granularity must be from 1 microsecond to %lld seconds",
+                       (long long)(STA_GRANULARITY_LIMIT / 1000000));
 }

@@ -68,21 +68,16 @@ static size_t end_of_counter(const struct sta_samples *samples, size_t from)
 static void put_list(const struct sta_samples *samples, double ticks, const struct sta_budget *budget,
                      struct sta_table *table)
 {
-    static const struct {
-        const char *name;
-        enum sta_type type;
-        const char *unit;
-    } columns[] = {{"counter", STA_TYPE_TEXT, NULL},  {"records", STA_TYPE_INT, NULL},
-                   {"processes", STA_TYPE_INT, NULL}, {"first", STA_TYPE_FLOAT, "s"},
-                   {"last", STA_TYPE_FLOAT, "s"},     {"min", STA_TYPE_FLOAT, NULL},
-                   {"max", STA_TYPE_FLOAT, NULL},     {"mean", STA_TYPE_FLOAT, NULL}};
+    static const struct sta_column_info columns[] = {
+        {"counter", NULL, STA_TYPE_TEXT}, {"records", NULL, STA_TYPE_INT}, {"processes", NULL, STA_TYPE_INT},
+        {"first", "s", STA_TYPE_FLOAT},   {"last", "s", STA_TYPE_FLOAT},   {"min", NULL, STA_TYPE_FLOAT},
+        {"max", NULL, STA_TYPE_FLOAT},    {"mean", NULL, STA_TYPE_FLOAT}};
     size_t rows = 0;
     for (size_t at = 0; at < samples->count; at = end_of_counter(samples, at))
         rows++;
     sta_table_init(table, rows);
     sta_table_count_in(table, budget->account);
-    for (size_t c = 0; c < STA_COUNT_OF(columns); c++)
-        sta_table_add(table, columns[c].name, columns[c].type, columns[c].unit);
+    sta_table_add_all(table, columns, STA_COUNT_OF(columns));
     for (size_t at = 0, row = 0; at < samples->count; row++) {
         const size_t end = end_of_counter(samples, at);
         put_counter(samples, at, end, ticks, table, row);
@@ -162,10 +157,10 @@ static int fail_counter(const struct sta_samples *samples, const char *counter, 
     }
     sta_account_free(samples->account, order);
     sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "The trace has no counter %.60s; %s%s", counter,
-             count > 0 ? "it has: " : "it has none at all", names.failed ? "" : names.data);
+    sta_fail_at(err, STA_EINPUT, "/counter", "The trace has no counter %.60s; %s%s", counter,
+                count > 0 ? "it has: " : "it has none at all", names.failed ? "" : names.data);
     sta_buffer_fini(&names);
-    return sta_at(err, "/counter", -1);
+    return err->status;
 }
 
 static int make_series(const struct sta_samples *samples, const struct sta_exact_bins *bins,
@@ -176,11 +171,9 @@ static int make_series(const struct sta_samples *samples, const struct sta_exact
         size_t from, to;
         if (!find_counter(samples, counters[c], &from, &to))
             return fail_counter(samples, counters[c], err);
-        if (!add_columns(counters[c], table)) {
-            sta_fail(err, STA_EINPUT, "The counter %.60s is named twice, or like another column",
-                     counters[c]);
-            return sta_at(err, "/counter", -1);
-        }
+        if (!add_columns(counters[c], table))
+            return sta_fail_at(err, STA_EINPUT, "/counter",
+                               "The counter %.60s is named twice, or like another column", counters[c]);
         put_series(samples, bins, from, to, table);
     }
     return 0;

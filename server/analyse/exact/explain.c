@@ -80,13 +80,6 @@ struct listing {
     size_t row;
 };
 
-static void put_text(struct listing *listing, size_t column, const char *text)
-{
-    if (text != NULL)
-        sta_table_set_text(listing->table, &listing->table->columns[column], listing->row, text,
-                           strlen(text));
-}
-
 static bool is_text(const struct listing *listing, size_t column, size_t row, const char *text)
 {
     return strcmp(listing->table->columns[column].texts[row].bytes, text) == 0;
@@ -102,7 +95,7 @@ static void put(struct listing *listing, const char *semantics, const struct def
     const char *const cells[] = {definition->name, semantics,           definition->of,
                                  definition->unit, definition->formula, definition->meaning};
     for (size_t i = 0; i < STA_COUNT_OF(cells); i++)
-        put_text(listing, i, cells[i]);
+        sta_table_set_string(listing->table, &listing->table->columns[i], listing->row, cells[i]);
     listing->row++;
 }
 

@@ -88,10 +88,10 @@ static int fail_unknown(const struct sta_bound_query *bound, const char *by, str
         if (!is_built_in(bound->preset->views[i].name))
             sta_put_format(&names, ", %s", bound->preset->views[i].name);
     sta_put_char(&names, '\0');
-    sta_fail(err, STA_EINPUT, "there is no view by \"%.100s\" of preset %s; there are %.900s", by,
-             bound->preset->name, names.data);
+    sta_fail_at(err, STA_EINPUT, "/by", "there is no view by \"%.100s\" of preset %s; there are %.900s", by,
+                bound->preset->name, names.data);
     sta_buffer_fini(&names);
-    return sta_at(err, "/by", -1);
+    return err->status;
 }
 
 static const char *expression_of(const struct sta_bound_query *bound, const char *by)

@@ -111,10 +111,9 @@ int sta_exact_series_bins(const struct sta_bound_query *bound, const struct sta_
     *bins = round ? round_bins(bound, asked->max_points) : wider_bins(bound, g, asked->max_points);
     if (bins->count <= MOST_BINS)
         return 0;
-    sta_fail(err, STA_ELIMIT,
-             "%zu bins are more than the %d that one series may have; choose a larger granularity",
-             bins->count, MOST_BINS);
-    return sta_at(err, "/granularity", -1);
+    return sta_fail_at(err, STA_ELIMIT, "/granularity",
+                       "%zu bins are more than the %d that one series may have; choose a larger granularity",
+                       bins->count, MOST_BINS);
 }
 
 /* ---- the table */

@@ -6,14 +6,6 @@
 
 #include "common/memory.h"
 
-static uint32_t layer_named(const struct sta_preset *preset, const char *name)
-{
-    for (size_t i = 0; name != NULL && i < preset->layer_count; i++)
-        if (strcmp(preset->layers[i].name, name) == 0)
-            return (uint32_t)i;
-    return STA_NO_LAYER;
-}
-
 static bool is_below(const struct sta_exact_shape *shape, uint32_t layer, uint32_t above)
 {
     while (layer != STA_NO_LAYER && layer != above)
@@ -25,12 +17,12 @@ void sta_exact_shape_init(struct sta_exact_shape *shape, const struct sta_preset
 {
     *shape = (struct sta_exact_shape){.preset = preset,
                                       .layer_count = (uint32_t)preset->layer_count,
-                                      .compute = layer_named(preset, preset->overlap_with)};
+                                      .compute = sta_preset_layer_number(preset, preset->overlap_with)};
     shape->layers = sta_alloc_array(preset->layer_count + 1, sizeof *shape->layers);
     for (uint32_t l = 0; l < shape->layer_count; l++) {
         struct sta_exact_shape_layer *layer = &shape->layers[l];
         layer->wanted = wanted == NULL || wanted[l];
-        layer->parent = layer_named(preset, preset->layers[l].parent);
+        layer->parent = sta_preset_layer_number(preset, preset->layers[l].parent);
         layer->first_metric = shape->metric_count;
         layer->place = shape->wanted_count;
         layer->metric_count = layer->wanted ? (uint32_t)preset->layers[l].metric_count : 0;

@@ -87,12 +87,6 @@ static void add_columns(struct sta_table *table, const struct sta_table_query *a
             add_metric_columns(table, asked, shape->preset->layers[l].metrics[m].name);
 }
 
-static void put_text(struct sta_table *table, const char *column, size_t row, const char *text)
-{
-    if (text != NULL)
-        sta_table_set_text(table, sta_table_find(table, column), row, text, strlen(text));
-}
-
 static void put_metrics(const struct sta_exact_result *result, uint32_t l, double ticks_per_second,
                         struct sta_table *table)
 {
@@ -143,8 +137,8 @@ static void make_table(const struct summary *summary, const struct sta_exact_res
     table->row_count = shape->layer_count;
     add_columns(table, summary->asked, shape);
     for (uint32_t l = 0; l < shape->layer_count; l++) {
-        put_text(table, "name", l, shape->preset->layers[l].name);
-        put_text(table, "parent", l, shape->preset->layers[l].parent);
+        sta_table_set_string(table, &table->columns[0], l, shape->preset->layers[l].name);
+        sta_table_set_string(table, &table->columns[1], l, shape->preset->layers[l].parent);
         if (result->places.values[STA_FIELD_EVENTS][l] > 0)
             put_layer(result, l, sta_job_ticks(summary->bound->query->snapshot), ticks_per_second, table);
         else if (is_wanted(summary->asked, "count"))

@@ -34,11 +34,6 @@ static const struct sta_table_column *find(const struct series *series, const ch
     return column;
 }
 
-static double number_at(const struct sta_table_column *column, size_t row)
-{
-    return column->type == STA_TYPE_INT ? (double)column->integers[row] : column->numbers[row];
-}
-
 static void copy_cell(const struct series *series, const struct sta_table_column *from, size_t row,
                       struct sta_table_column *to, size_t at)
 {
@@ -64,18 +59,16 @@ static void fill(const struct series *series, const struct sta_table_column *fro
         if (over == NULL)
             copy_cell(series, from, row, to, (size_t)at);
         else if (!from->missing[row] && !over->missing[row])
-            sta_table_set_number(to, (size_t)at, number_at(from, row) / number_at(over, row));
+            sta_table_set_number(to, (size_t)at, sta_table_number(from, row) / sta_table_number(over, row));
     }
 }
 
 static int fail_metric(const char *name, struct sta_error *err)
 {
-    sta_fail(err, STA_EINPUT,
-             "there is no metric \"%.100s\"; there are count, time, size, bw, ops and all columns of the "
-             "compatible "
-             "layer view, such as time_max",
-             name);
-    return sta_at(err, "/metrics", -1);
+    return sta_fail_at(err, STA_EINPUT, "/metrics",
+                       "there is no metric \"%.100s\"; there are count, time, size, bw, ops and all columns "
+                       "of the compatible layer view, such as time_max",
+                       name);
 }
 
 /* One metric of all layers asked; a layer that has no such column is missing in every bin. */

@@ -9,6 +9,7 @@
 
 #include "analyse/layers/class_counts.h"
 #include "analyse/layers/classify_private.h"
+#include "analyse/layers/presets.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -16,10 +17,7 @@
 static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_layer *only)
 {
     struct sta_preset bare = *preset;
-    for (size_t i = 0; i < preset->layer_count; i++) {
-        if (strcmp(preset->layers[i].name, preset->detect_layer) == 0)
-            *only = preset->layers[i];
-    }
+    *only = *sta_preset_layer(preset, preset->detect_layer);
     only->metric_count = 0;
     bare.layers = only;
     bare.layer_count = 1;

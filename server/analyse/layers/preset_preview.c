@@ -57,12 +57,6 @@ static uint64_t count_bit(const struct sta_bound_query *bound, const struct sta_
     return sum;
 }
 
-static void put_text(struct sta_table *table, size_t column, size_t row, const char *text)
-{
-    if (text != NULL)
-        sta_table_set_string(table, &table->columns[column], row, text);
-}
-
 static void list_layers(const struct sta_bound_query *bound, const struct sta_class_counts *counts,
                         struct sta_table *table)
 {
@@ -81,13 +75,13 @@ static void list_layers(const struct sta_bound_query *bound, const struct sta_cl
         const char *cells[] = {layer->name,  NULL,          layer->label,
                                layer->color, layer->parent, layer->condition};
         for (size_t i = 0; i < STA_COUNT_OF(cells); i++)
-            put_text(table, i, row, cells[i]);
+            sta_table_set_string(table, &table->columns[i], row, cells[i]);
         uint32_t bit = sta_classes_layer_bit(bound->classes, l);
         sta_table_set_int(&table->columns[6], row++, (int64_t)count_bit(bound, counts, bit));
         for (size_t m = 0; m < layer->metric_count; m++, row++) {
-            put_text(table, 0, row, layer->name);
-            put_text(table, 1, row, layer->metrics[m].name);
-            put_text(table, 5, row, layer->metrics[m].condition);
+            sta_table_set_string(table, &table->columns[0], row, layer->name);
+            sta_table_set_string(table, &table->columns[1], row, layer->metrics[m].name);
+            sta_table_set_string(table, &table->columns[5], row, layer->metrics[m].condition);
             bit = sta_classes_metric_bit(bound->classes, l, m);
             sta_table_set_int(&table->columns[6], row, (int64_t)count_bit(bound, counts, bit));
         }

@@ -138,12 +138,18 @@ int sta_presets_try(const char *functions_file, const char *const *folders, size
 
 /* ---- lifetime */
 
+uint32_t sta_preset_layer_number(const struct sta_preset *preset, const char *name)
+{
+    for (uint32_t l = 0; name != NULL && l < preset->layer_count; l++)
+        if (strcmp(preset->layers[l].name, name) == 0)
+            return l;
+    return STA_NO_LAYER;
+}
+
 const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name)
 {
-    for (size_t l = 0; name != NULL && l < preset->layer_count; l++)
-        if (strcmp(preset->layers[l].name, name) == 0)
-            return &preset->layers[l];
-    return NULL;
+    const uint32_t layer = sta_preset_layer_number(preset, name);
+    return layer != STA_NO_LAYER ? &preset->layers[layer] : NULL;
 }
 
 void sta_preset_destroy(struct sta_preset *preset)

@@ -21,7 +21,10 @@ struct sta_presets {
 
 /** Also of one that was made in part; NULL allowed. */
 void sta_preset_destroy(struct sta_preset *preset);
-/** The layer named so; NULL: there is none, or @name is NULL. */
+#define STA_NO_LAYER UINT32_MAX /* where the number of a layer could stand */
+/** The number of the layer named so; STA_NO_LAYER: there is none, or @name is NULL. */
+uint32_t sta_preset_layer_number(const struct sta_preset *preset, const char *name);
+/** The layer itself; NULL likewise. */
 const struct sta_layer *sta_preset_layer(const struct sta_preset *preset, const char *name);
 /** "#rrggbb" for the @index-th layer at @depth below the outermost: the hue by index, lighter with depth. */
 const char *sta_palette_color(size_t index, unsigned depth, struct sta_arena *memory);

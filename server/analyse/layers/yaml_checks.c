@@ -11,11 +11,7 @@
 static int unknown_key(const struct sta_yaml_node *key, const char *what, const char *const *allowed,
                        size_t count, struct sta_error *err)
 {
-    struct sta_buffer list;
-    sta_buffer_init(&list);
-    for (size_t i = 0; i < count; i++)
-        sta_put_format(&list, "%s%s", i == 0 ? "" : ", ", allowed[i]);
-    char *names = sta_buffer_take_text(&list);
+    char *names = sta_join_names(allowed, sizeof *allowed, count);
     int status = sta_yaml_fail(key, err, "unknown key \"%s\"; %s may have: %s", key->text, what, names);
     free(names);
     return status;

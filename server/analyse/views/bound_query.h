@@ -5,10 +5,9 @@
 
 #include "analyse/analyse.h"
 #include "analyse/layers/classify.h"
+#include "analyse/layers/presets.h"
 #include "analyse/sources/columns.h"
 #include "analyse/sources/scan.h"
-
-#define STA_NO_LAYER UINT32_MAX /* where the number of a layer could stand */
 
 struct sta_bound_query {
     const struct sta_view_query *query;

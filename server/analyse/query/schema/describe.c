@@ -81,8 +81,7 @@ static int set_row(void *self, size_t number, const struct sta_column_tally *tal
     const char *type = sta_type_name(column->type);
     sta_table_set_text(table, sta_table_find(table, "name"), row, column->name, strlen(column->name));
     sta_table_set_text(table, sta_table_find(table, "type"), row, type, strlen(type));
-    if (column->unit != NULL)
-        sta_table_set_text(table, sta_table_find(table, "unit"), row, column->unit, strlen(column->unit));
+    sta_table_set_string(table, sta_table_find(table, "unit"), row, column->unit);
     sta_table_set_int(sta_table_find(table, "missing"), row, (int64_t)tally->missing);
     if (events > 0)
         sta_table_set_number(sta_table_find(table, "missing_share"), row,
