@@ -1,4 +1,4 @@
-/* lexer.h - text to tokens (private to expression). */
+/* lexer.h - text to tokens (private to analyse). */
 #ifndef STA_ANALYSE_EXPRESSION_LEXER_H
 #define STA_ANALYSE_EXPRESSION_LEXER_H
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/expression/aggregates.h"
+#include "analyse/expression/lexer.h"
 #include "analyse/sources/columns.h"
 #include "analyse/layers/conditions.h"
 #include "common/memory.h"
@@ -21,43 +22,9 @@ static const struct sta_schema_column standard_columns[] = {
 const struct sta_schema sta_standard_schema = {.columns = standard_columns,
                                                .count = STA_COUNT_OF(standard_columns)};
 
-static bool in_name(char c)
+static bool is_token(const struct sta_token *token, const char *text)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Behind the string that begins at @at with its quote. */
-static const char *skip_string(const char *at)
-{
-    char quote = *at++;
-    while (*at != '\0' && *at != quote)
-        at += at[0] == '\\' && at[1] != '\0' ? 2 : 1;
-    return *at != '\0' ? at + 1 : at;
-}
-
-/* The next "args.x" or "args.`x y`" from @at on; *key and *length are its x.  Return: behind it, or NULL. */
-static const char *next_args_column(const char *start, const char *at, const char **key, size_t *length)
-{
-    while (*at != '\0') {
-        if (*at == '"' || *at == '\'') {
-            at = skip_string(at);
-            continue;
-        }
-        bool fresh = at == start || !in_name(at[-1]);
-        if (!fresh || strncmp(at, "args.", 5) != 0) {
-            at++;
-            continue;
-        }
-        at += 5;
-        bool quoted = *at == '`';
-        *key = at + quoted;
-        *length = quoted ? strcspn(*key, "`") : 0;
-        while (!quoted && in_name((*key)[*length]))
-            ++*length;
-        at = *key + *length;
-        return quoted && *at == '`' ? at + 1 : at;
-    }
-    return NULL;
+    return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
 static bool has_column(const struct sta_schema_column *columns, size_t count, const char *name)
@@ -69,32 +36,44 @@ static bool has_column(const struct sta_schema_column *columns, size_t count, co
     return false;
 }
 
-/* Puts the columns that @text names and the schema lacks behind those of the schema; STA_ELIMIT when they are
- * too many. */
+/* Puts the column of an args key behind those of the schema, unless it is there; STA_ELIMIT when they are too
+ * many. */
+static int add_column(struct sta_open_condition *condition, const struct sta_token *key,
+                      struct sta_error *err)
+{
+    const int quote = key->kind == STA_TOKEN_QUOTED;
+    const size_t count = condition->schema.count;
+    char *name = sta_sprintf("args.%.*s", (int)key->length - 2 * quote, key->text + quote);
+    bool known = has_column(condition->columns, count, name);
+    if (known || condition->added == UNKNOWN_COLUMNS) {
+        free(name);
+        return known
+                   ? STA_OK
+                   : sta_fail(err, STA_ELIMIT, "a condition may name %d columns that the trace does not have",
+                              UNKNOWN_COLUMNS);
+    }
+    condition->columns[count] = (struct sta_schema_column){.name = name};
+    condition->names[condition->added++] = name;
+    condition->schema.count++;
+    return STA_OK;
+}
+
+/* The same for all columns args.x and args.`x y` that @text names. */
 static int add_columns(struct sta_open_condition *condition, const char *text,
                        const struct sta_schema *schema, struct sta_error *err)
 {
-    size_t known = schema->count, length;
-    condition->columns = sta_alloc_array(known + UNKNOWN_COLUMNS, sizeof *condition->columns);
+    struct sta_token *tokens;
+    int status = sta_lex(text, strlen(text), &tokens, err);
+    condition->columns = sta_alloc_array(schema->count + UNKNOWN_COLUMNS, sizeof *condition->columns);
     condition->names = sta_alloc_array(UNKNOWN_COLUMNS, sizeof *condition->names);
-    memcpy(condition->columns, schema->columns, known * sizeof *condition->columns);
-    const char *key, *at = text;
-    while ((at = next_args_column(text, at, &key, &length)) != NULL) {
-        char *name = sta_sprintf("args.%.*s", (int)length, key);
-        if (has_column(condition->columns, known + condition->added, name)) {
-            free(name);
-            continue;
-        }
-        if (condition->added == UNKNOWN_COLUMNS) {
-            free(name);
-            return sta_fail(err, STA_ELIMIT, "a condition may name %d columns that the trace does not have",
-                            UNKNOWN_COLUMNS);
-        }
-        condition->columns[known + condition->added] = (struct sta_schema_column){.name = name};
-        condition->names[condition->added++] = name;
-    }
-    condition->schema = (struct sta_schema){.columns = condition->columns, .count = known + condition->added};
-    return STA_OK;
+    memcpy(condition->columns, schema->columns, schema->count * sizeof *condition->columns);
+    condition->schema = (struct sta_schema){.columns = condition->columns, .count = schema->count};
+    for (size_t i = 0; status == STA_OK && tokens[i].kind != STA_TOKEN_END; i++)
+        if (is_token(&tokens[i], "args") && is_token(&tokens[i + 1], ".") &&
+            (tokens[i + 2].kind == STA_TOKEN_NAME || tokens[i + 2].kind == STA_TOKEN_QUOTED))
+            status = add_column(condition, &tokens[i + 2], err);
+    free(tokens);
+    return status;
 }
 
 /* The @trial-th way to give types to the added columns; false after the last. */
