@@ -85,18 +85,17 @@ int sta_axes_init(struct sta_axes *axes, const struct sta_table_query *query,
 /* ---- ranks */
 
 int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, size_t count, uint32_t **values,
-                   uint32_t *value_count, struct sta_pool *pool, const struct sta_budget *budget,
-                   struct sta_error *err)
+                   uint32_t *value_count, struct sta_pool *pool, struct sta_error *err)
 {
     struct sta_ranks ranks;
-    struct sta_texts *texts = sta_texts_create(pool->account);
+    struct sta_texts *texts = sta_texts_create(pool->budget->account);
     const uint64_t first = (uint64_t)sta_texts_dictionary(texts, dictionary) << 32;
     int rc = sta_ranks_init(&ranks, texts, err);
     for (size_t i = 0; rc == 0 && i < count; i++)
         if (items[i] != STA_NO_CODE)
             sta_ranks_mark(&ranks, first | items[i]);
     if (rc == 0)
-        rc = sta_ranks_finalize(&ranks, budget, err);
+        rc = sta_ranks_finalize(&ranks, pool->budget, err);
     *value_count = ranks.count;
     *values = rc == 0 ? sta_pool_take(pool, (size_t)ranks.count + 1, sizeof **values, "names", err) : NULL;
     if (rc == 0 && *values == NULL)
@@ -126,8 +125,9 @@ static uint32_t find_bin(const uint32_t *bins, uint32_t count, uint32_t bin, uin
 }
 
 static int rank_bins(struct sta_axes *axes, uint32_t *items, size_t count, struct sta_pool *pool,
-                     const struct sta_budget *budget, struct sta_error *err)
+                     struct sta_error *err)
 {
+    const struct sta_budget *budget = pool->budget;
     uint64_t *bins = sta_account_alloc(budget->account, count + 1, 2 * sizeof *bins, "bins of time", err);
     size_t kept = 0;
     if (bins == NULL)
@@ -154,11 +154,11 @@ static int rank_bins(struct sta_axes *axes, uint32_t *items, size_t count, struc
 }
 
 int sta_axes_rank(struct sta_axes *axes, enum sta_axis axis, uint32_t *items, size_t count,
-                  struct sta_pool *pool, const struct sta_budget *budget, struct sta_error *err)
+                  struct sta_pool *pool, struct sta_error *err)
 {
-    return axis == STA_AXIS_TIME ? rank_bins(axes, items, count, pool, budget, err)
+    return axis == STA_AXIS_TIME ? rank_bins(axes, items, count, pool, err)
                                  : sta_rank_texts(axes->texts[axis], items, count, &axes->values[axis],
-                                                  &axes->count[axis], pool, budget, err);
+                                                  &axes->count[axis], pool, err);
 }
 
 /* ---- keys */

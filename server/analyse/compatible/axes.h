@@ -35,12 +35,11 @@ STA_MUSTCHECK int sta_axes_init(struct sta_axes *axes, const struct sta_table_qu
  * @pool: of the ranked values
  */
 STA_MUSTCHECK int sta_axes_rank(struct sta_axes *axes, enum sta_axis axis, uint32_t *items, size_t count,
-                                struct sta_pool *pool, const struct sta_budget *budget,
-                                struct sta_error *err);
+                                struct sta_pool *pool, struct sta_error *err);
 /** The same of codes of any dictionary: @values are the codes by rank. */
 STA_MUSTCHECK int sta_rank_texts(const struct sta_dictionary *dictionary, uint32_t *items, size_t count,
                                  uint32_t **values, uint32_t *value_count, struct sta_pool *pool,
-                                 const struct sta_budget *budget, struct sta_error *err);
+                                 struct sta_error *err);
 /** Lays out the keys once all axes that are grouped by are ranked.  STA_ELIMIT with /granularity when they do
  * not fit. */
 STA_MUSTCHECK int sta_axes_pack(struct sta_axes *axes, struct sta_error *err);

@@ -115,8 +115,7 @@ static int derive(struct sta_by *by, const struct sta_axes *axes, const struct s
     int rc = evaluate(by, axes, program, budget, err);
     sta_program_destroy(program);
     if (rc == 0)
-        rc = sta_rank_texts(by->texts, by->value_of_rank, ranks, &by->codes, &by->count, &by->pool, budget,
-                            err);
+        rc = sta_rank_texts(by->texts, by->value_of_rank, ranks, &by->codes, &by->count, &by->pool, err);
     return rc == 0 ? 0 : sta_error_wrap(err, "view %s", by->name);
 }
 
@@ -169,7 +168,7 @@ int sta_by_init(struct sta_by *by, const char *name, const struct sta_axes *axes
                 const struct sta_preset *preset, const struct sta_budget *budget, struct sta_error *err)
 {
     *by = (struct sta_by){.name = name,
-                          .pool = {.account = budget->account, .budget = budget},
+                          .pool = {.budget = budget},
                           .axis = name != NULL ? axis_of_name(axes, preset, name) : STA_AXES};
     if (by->axis == STA_AXES)
         return unknown(axes, preset, name, err);
@@ -233,7 +232,7 @@ int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const
 {
     static const char what[] = "the rows of a view";
     const size_t most = rows->count + 1;
-    *by_rows = (struct sta_by_rows){.pool = {.account = budget->account, .budget = budget}};
+    *by_rows = (struct sta_by_rows){.pool = {.budget = budget}};
     by_rows->order = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->order, what, err);
     by_rows->unit_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->unit_start, what, err);
     by_rows->value_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->value_start, what, err);

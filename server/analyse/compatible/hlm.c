@@ -58,8 +58,7 @@ static int make_keys(struct making *making, struct sta_error *err)
         if (ranks[axis] == NULL)
             return err->status;
         copy_values(&making->groups.keys[key++], hlm->count, ranks[axis]);
-        int rc = sta_axes_rank(hlm->axes, (enum sta_axis)axis, ranks[axis], hlm->count, &hlm->pool,
-                               making->budget, err);
+        int rc = sta_axes_rank(hlm->axes, (enum sta_axis)axis, ranks[axis], hlm->count, &hlm->pool, err);
         if (rc != 0)
             return rc;
     }
@@ -168,7 +167,7 @@ static int add_members(struct making *making, enum sta_axis axis, const struct s
     }
     while (group < hlm->count)
         members->start[++group] = count;
-    return sta_axes_rank(hlm->axes, axis, members->items, count, &hlm->pool, making->budget, err);
+    return sta_axes_rank(hlm->axes, axis, members->items, count, &hlm->pool, err);
 }
 
 static int add_gathered(struct making *making, int gathered, struct sta_error *err)
@@ -205,10 +204,7 @@ static int keep_signatures(struct sta_hlm *hlm, const struct sta_signatures *sig
 static int make(struct sta_hlm *hlm, struct sta_gather *gather, const struct sta_budget *budget,
                 struct sta_error *err)
 {
-    struct making making = {.hlm = hlm,
-                            .gather = gather,
-                            .budget = budget,
-                            .scratch = {.account = budget->account, .budget = budget}};
+    struct making making = {.hlm = hlm, .gather = gather, .budget = budget, .scratch = {.budget = budget}};
     int rc = keep_signatures(hlm, &gather->signatures, err);
     if (rc == 0)
         rc = make_groups(&making, err);
@@ -224,8 +220,7 @@ int sta_hlm_init(struct sta_hlm *hlm, const struct sta_bound_query *bound, struc
                  struct sta_error *err)
 {
     struct sta_gather gather;
-    *hlm = (struct sta_hlm){
-        .bound = bound, .axes = axes, .pool = {.account = budget->account, .budget = budget}};
+    *hlm = (struct sta_hlm){.bound = bound, .axes = axes, .pool = {.budget = budget}};
     int rc = sta_gather_run(&gather, hlm, options, budget, err);
     if (rc == 0) {
         sta_gather_count(&gather, &hlm->counts);

@@ -63,11 +63,8 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
                   const struct sta_join_options *options, const struct sta_budget *budget,
                   struct sta_error *err)
 {
-    *join = (struct sta_join){.hlm = hlm,
-                              .by = by,
-                              .options = *options,
-                              .budget = budget,
-                              .pool = {.account = budget->account, .budget = budget}};
+    *join = (struct sta_join){
+        .hlm = hlm, .by = by, .options = *options, .budget = budget, .pool = {.budget = budget}};
     join->layer_count = options->layer == STA_NO_LAYER ? (uint32_t)hlm->bound->preset->layer_count : 1;
     join->layers = sta_alloc_array((size_t)join->layer_count + 1, sizeof *join->layers);
     for (uint32_t l = 0; l < join->layer_count; l++)

@@ -64,8 +64,7 @@ static bool is_quantile(enum sta_stat stat)
 static int make_columns(struct sta_layer_metric *out, const struct sta_layer_view *view, uint32_t metric,
                         struct sta_error *err)
 {
-    *out = (struct sta_layer_metric){.rows = view->by_rows.count,
-                                     .pool = {.account = view->budget->account, .budget = view->budget}};
+    *out = (struct sta_layer_metric){.rows = view->by_rows.count, .pool = {.budget = view->budget}};
     for (int measure = 0; measure < STA_MEASURES; measure++)
         for (int stat = 0; stat < STA_STATS; stat++) {
             if (!sta_layer_has_column(view, metric, (enum sta_layer_measure)measure, (enum sta_stat)stat))

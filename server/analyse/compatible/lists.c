@@ -9,19 +9,6 @@
 
 #define BYTES_PER_CHECK ((size_t)1 << 20)
 
-void sta_lists_init(struct sta_lists *lists, struct sta_table *table, const struct sta_hlm *hlm,
-                    const struct sta_budget *budget)
-{
-    *lists = (struct sta_lists){
-        .table = table, .hlm = hlm, .budget = budget, .pool = {.account = budget->account, .budget = budget}};
-}
-
-void sta_lists_fini(struct sta_lists *lists)
-{
-    sta_account_free(lists->budget->account, lists->ranks);
-    sta_pool_fini(&lists->pool);
-}
-
 /* ---- texts */
 
 static int keep(struct sta_lists *lists, const struct sta_buffer *text, struct sta_text *kept,

@@ -59,8 +59,7 @@ static void add_group(struct sta_main_rows *rows, size_t at, uint32_t group)
 int sta_main_rows_init(struct sta_main_rows *rows, const struct sta_hlm *hlm, uint32_t layer,
                        const struct sta_budget *budget, struct sta_error *err)
 {
-    *rows = (struct sta_main_rows){
-        .hlm = hlm, .layer = layer, .pool = {.account = budget->account, .budget = budget}};
+    *rows = (struct sta_main_rows){.hlm = hlm, .layer = layer, .pool = {.budget = budget}};
     size_t most, count = 0;
     const uint8_t *takes = find_signatures(&rows->pool, hlm, layer, STA_LAYER_ITSELF, &most, err);
     rows->groups = sta_pool_take(&rows->pool, most + 1, sizeof *rows->groups, "the main view", err);
@@ -117,7 +116,7 @@ int sta_main_metric_init(struct sta_main_metric *metric, const struct sta_main_r
                          const struct sta_budget *budget, struct sta_error *err)
 {
     static const char what[] = "a metric of the main view";
-    *metric = (struct sta_main_metric){.rows = rows, .pool = {.account = budget->account, .budget = budget}};
+    *metric = (struct sta_main_metric){.rows = rows, .pool = {.budget = budget}};
     size_t most;
     metric->takes = find_signatures(&metric->pool, rows->hlm, rows->layer, number, &most, err);
     if (metric->takes == NULL)

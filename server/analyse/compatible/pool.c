@@ -12,6 +12,11 @@ struct sta_pool_piece {
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
+static struct sta_account *account_of(const struct sta_pool *pool)
+{
+    return pool->budget != NULL ? pool->budget->account : NULL;
+}
+
 /* Zeroing a gigabyte takes a tenth of a second. */
 static int zero(const struct sta_pool *pool, unsigned char *bytes, size_t count, struct sta_error *err)
 {
@@ -31,11 +36,11 @@ void *sta_pool_take(struct sta_pool *pool, size_t count, size_t size, const char
         sta_fail(err, STA_ENOMEM, "no memory for %s", what);
         return NULL;
     }
-    struct sta_pool_piece *piece = sta_account_alloc(pool->account, 1, sizeof *piece + bytes, what, err);
+    struct sta_pool_piece *piece = sta_account_alloc(account_of(pool), 1, sizeof *piece + bytes, what, err);
     if (piece == NULL)
         return NULL;
     if (zero(pool, piece->bytes, bytes, err) != 0) {
-        sta_account_free(pool->account, piece);
+        sta_account_free(account_of(pool), piece);
         return NULL;
     }
     piece->before = pool->last;
@@ -49,7 +54,7 @@ void sta_pool_fini(struct sta_pool *pool)
     while (pool->last != NULL) {
         struct sta_pool_piece *piece = pool->last;
         pool->last = piece->before;
-        sta_account_free(pool->account, piece);
+        sta_account_free(account_of(pool), piece);
     }
     *pool = (struct sta_pool){0};
 }

@@ -8,8 +8,9 @@
 #include "common/account.h"
 
 struct sta_pool {
-    struct sta_account *account; /* set before use; NULL: not counted, or what is left outlives its request */
-    const struct sta_budget *budget; /* asked while large arrays are zeroed; NULL: nobody waits */
+    /* Charged, and asked while large arrays are zeroed; NULL: not counted, or what is left outlives its
+     * request.  Set before use. */
+    const struct sta_budget *budget;
     struct sta_pool_piece *last;
     size_t bytes; /* asked for */
 };

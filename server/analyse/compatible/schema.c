@@ -63,7 +63,7 @@ static bool is_scored(enum sta_layer_measure measure, enum sta_stat stat)
            (measure == STA_MEASURE_INTENSITY && stat == STA_STAT_MEAN);
 }
 
-static void add(struct sta_view_columns *columns, const struct sta_view_column *column)
+void sta_view_columns_append(struct sta_view_columns *columns, const struct sta_view_column *column)
 {
     STA_GROW(columns->items, columns->capacity, columns->count + 1);
     columns->items[columns->count++] = *column;
@@ -85,13 +85,13 @@ void sta_view_columns_add(struct sta_view_columns *columns, const struct sta_lay
             column.name = sta_sprintf("%s%s%s_%s", prefix, metric_prefix,
                                       sta_measure_name(column.measure, view->by), stat_names[s]);
             column.stem = strlen(column.name) - strlen(stat_names[s]) - 1;
-            add(columns, &column);
+            sta_view_columns_append(columns, &column);
             column.score = true;
             column.name = scores && is_scored(column.measure, column.stat)
                               ? sta_sprintf("%s_score", column.name)
                               : NULL;
             if (column.name != NULL)
-                add(columns, &column);
+                sta_view_columns_append(columns, &column);
         }
     free(metric_prefix);
 }

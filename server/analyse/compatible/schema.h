@@ -20,6 +20,8 @@ struct sta_view_columns {
     size_t count, capacity;
 };
 
+/** Appends one, with its name. */
+void sta_view_columns_append(struct sta_view_columns *columns, const struct sta_view_column *column);
 /** Appends the columns of a metric.  @prefix: before each name; @scores: with the scores of section 7. */
 void sta_view_columns_add(struct sta_view_columns *columns, const struct sta_layer_view *view,
                           uint32_t metric, const char *prefix, bool scores);

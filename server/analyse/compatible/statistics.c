@@ -142,7 +142,7 @@ int sta_layer_statistics(double *const *cells, const struct sta_layer_values *va
                          const struct sta_budget *budget, struct sta_error *err)
 {
     const bool wants_quantiles = cells[STA_STAT_Q1] != NULL;
-    struct sta_pool pool = {.account = budget->account, .budget = budget};
+    struct sta_pool pool = {.budget = budget};
     struct scratch scratch = {0};
     size_t most = 0, work = 0;
     for (size_t row = 0; wants_quantiles && row < values->rows; row++)

@@ -8,24 +8,13 @@
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
-struct column {
-    char *name;
-    uint32_t metric;
-    enum sta_layer_measure measure;
-};
-
-struct columns {
-    struct column *items;
-    size_t count, capacity;
-};
-
 /* What a table is made of. */
 struct making {
     const struct sta_hlm *hlm;
     const struct sta_layer *layer; /* NULL: the high-level metrics */
     const struct sta_budget *budget;
     struct sta_table *table;
-    struct columns columns;
+    struct sta_view_columns columns;
     struct sta_main_rows rows;
     struct sta_lists lists;
 };
@@ -46,28 +35,23 @@ static bool has_measure(const struct making *making, uint32_t metric, enum sta_l
     return measure == STA_MEASURE_OPS || sta_metric_has_sizes(making->layer, metric);
 }
 
-static void add_column(struct making *making, const char *prefix, uint32_t metric,
-                       enum sta_layer_measure measure)
-{
-    struct columns *columns = &making->columns;
-    STA_GROW(columns->items, columns->capacity, columns->count + 1);
-    columns->items[columns->count++] =
-        (struct column){sta_sprintf("%s%s", prefix, sta_measure_name(measure, NULL)), metric, measure};
-}
-
 static void list_metric(struct making *making, uint32_t metric)
 {
     char *prefix = sta_metric_prefix(making->layer, metric);
     for (int m = 0; m < STA_MEASURES; m++)
         if (has_measure(making, metric, (enum sta_layer_measure)m))
-            add_column(making, prefix, metric, (enum sta_layer_measure)m);
+            sta_view_columns_append(
+                &making->columns,
+                &(struct sta_view_column){.name = sta_sprintf("%s%s", prefix, sta_measure_name(m, NULL)),
+                                          .metric = metric,
+                                          .measure = m});
     free(prefix);
 }
 
 /* Of a layer by name; else as listed, time first. */
 static int compare_columns(const void *a, const void *b, void *context)
 {
-    const struct column *x = a, *y = b;
+    const struct sta_view_column *x = a, *y = b;
     const struct making *making = context;
     if (making->layer != NULL)
         return strcmp(x->name, y->name);
@@ -229,7 +213,7 @@ static int put_sets(struct making *making, struct sta_table_column *column,
 /* Fills the columns of one metric. */
 static int fill_metric(struct making *making, size_t first, uint32_t number, struct sta_error *err)
 {
-    const struct columns *columns = &making->columns;
+    const struct sta_view_columns *columns = &making->columns;
     struct sta_main_metric metric;
     int rc = sta_main_metric_init(&metric, &making->rows, number, making->budget, err);
     for (size_t c = 0; rc == 0 && c < columns->count; c++) {
@@ -257,7 +241,7 @@ static enum sta_type type_of(enum sta_layer_measure measure)
 
 static int fill(struct making *making, struct sta_error *err)
 {
-    const struct columns *columns = &making->columns;
+    const struct sta_view_columns *columns = &making->columns;
     int rc = add_keys(making, err);
     if (rc == 0 && making->layer == NULL)
         rc = add_signatures(making, err);
@@ -280,21 +264,20 @@ int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, const struct sta_b
     struct making making = {.hlm = hlm,
                             .layer = layer != STA_NO_LAYER ? &hlm->bound->preset->layers[layer] : NULL,
                             .budget = budget,
-                            .table = table};
+                            .table = table,
+                            .lists = {table, hlm, budget, .pool = {.budget = budget}}};
     list_columns(&making);
     int rc = sta_main_rows_init(&making.rows, hlm, layer, budget, err);
     sta_table_init(table, rc == 0 ? making.rows.count : 0);
     sta_table_count_in(table, budget->account);
-    sta_lists_init(&making.lists, table, hlm, budget);
     double cells = (double)making.rows.count * (double)(making.columns.count + MOST_KEY_COLUMNS);
     if (rc == 0)
         rc = sta_budget_memory(budget, (double)hlm->pool.bytes + cells * 9, "the table", err);
     if (rc == 0)
         rc = fill(&making, err);
-    sta_lists_fini(&making.lists);
+    sta_account_free(budget->account, making.lists.ranks);
+    sta_pool_fini(&making.lists.pool);
     sta_pool_fini(&making.rows.pool);
-    for (size_t c = 0; c < making.columns.count; c++)
-        free(making.columns.items[c].name);
-    free(making.columns.items);
+    sta_view_columns_fini(&making.columns);
     return rc;
 }

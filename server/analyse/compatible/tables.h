@@ -10,8 +10,7 @@
 STA_MUSTCHECK int sta_main_table(const struct sta_hlm *hlm, uint32_t layer, const struct sta_budget *budget,
                                  struct sta_table *table, struct sta_error *err);
 
-/* ---- sets as JSON lists */
-
+/* Sets as JSON lists.  The pool and the ranks, of the pool's account, are for who makes it to free. */
 struct sta_lists {
     struct sta_table *table;
     const struct sta_hlm *hlm;
@@ -22,9 +21,6 @@ struct sta_lists {
     size_t bytes, checked; /* of the lists so far, and when their memory was last looked at */
     struct sta_pool pool;
 };
-void sta_lists_init(struct sta_lists *lists, struct sta_table *table, const struct sta_hlm *hlm,
-                    const struct sta_budget *budget);
-void sta_lists_fini(struct sta_lists *lists);
 /** Sets a cell to the union of the sets of a row's groups that belong to a metric. */
 STA_MUSTCHECK int sta_lists_set(struct sta_lists *lists, struct sta_table_column *column,
                                 const struct sta_main_metric *metric, size_t row, enum sta_axis axis,

@@ -81,13 +81,13 @@ Test(compatible_parts, bins_are_ranked)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_axes axes = {0};
-    struct sta_pool pool = {0};
     const struct sta_budget budget = {.workers = 1, .memory = (size_t)1 << 26};
+    struct sta_pool pool = {.budget = &budget};
     static uint32_t items[30000], bins[30000];
     uint64_t state = 3;
     for (size_t i = 0; i < STA_COUNT_OF(items); i++)
         items[i] = bins[i] = i % 50 < 40 ? (uint32_t)(i / 7) : (uint32_t)(next(&state) % INT32_MAX);
-    cr_assert_eq(sta_axes_rank(&axes, STA_AXIS_TIME, items, STA_COUNT_OF(items), &pool, &budget, &err), 0);
+    cr_assert_eq(sta_axes_rank(&axes, STA_AXIS_TIME, items, STA_COUNT_OF(items), &pool, &err), 0);
     for (size_t i = 0; i < STA_COUNT_OF(items); i++)
         cr_assert_eq(axes.values[STA_AXIS_TIME][items[i]], bins[i]);
     for (uint32_t rank = 1; rank < axes.count[STA_AXIS_TIME]; rank++)
@@ -99,7 +99,8 @@ Test(compatible_parts, names_that_occur_are_ranked)
 {
     enum { NAMES = 300 };
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_pool pool = {0};
+    const struct sta_budget budget = {.workers = 1};
+    struct sta_pool pool = {.budget = &budget};
     struct sta_dictionary *names = sta_dictionary_create();
     uint32_t codes[NAMES], items[NAMES], *values, count;
     for (uint32_t n = 0; n < NAMES; n++) {
@@ -109,8 +110,7 @@ Test(compatible_parts, names_that_occur_are_ranked)
     }
     for (uint32_t n = 0; n < NAMES; n++)
         items[n] = n % 3 == 0 ? STA_NO_CODE : codes[n - n % 3];
-    cr_assert_eq(sta_rank_texts(names, items, NAMES, &values, &count, &pool, &(struct sta_budget){0}, &err),
-                 0);
+    cr_assert_eq(sta_rank_texts(names, items, NAMES, &values, &count, &pool, &err), 0);
     cr_expect_eq(count, NAMES / 3);
     for (uint32_t n = 0; n < NAMES; n++)
         cr_assert(n % 3 == 0 ? items[n] == STA_NO_CODE : values[items[n]] == codes[n - n % 3]);
