@@ -41,25 +41,13 @@ static int choose(struct sta_axes *axes, const struct sta_table_query *query, st
 
 /* ---- how many values each has */
 
-/* The last tick at which an event starts. */
-static int64_t last_start(const struct sta_snapshot *snapshot)
-{
-    int64_t last = 0;
-    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
-        last = STA_MAX(last, sta_snapshot_row_group(snapshot, i)->ts_max);
-    return last;
-}
-
 static int count_bins(struct sta_axes *axes, const struct sta_table_query *query,
                       const struct sta_bound_query *bound, struct sta_error *err)
 {
-    int64_t g = query->granularity_us;
-    if (g < 1 || g > STA_GRANULARITY_LIMIT)
-        return sta_fail_at(err, STA_EINPUT, "/granularity",
-                           "granularity must be from 1 microsecond to %lld seconds",
-                           (long long)(STA_GRANULARITY_LIMIT / 1000000));
-    axes->bin_ticks = g * bound->ticks_per_us;
-    int64_t bins = last_start(bound->query->snapshot) / axes->bin_ticks + 1;
+    int rc = sta_bin_width(bound, query->granularity_us, &axes->bin_ticks, err);
+    if (rc != 0)
+        return rc;
+    int64_t bins = sta_last_start(bound->query->snapshot) / axes->bin_ticks + 1;
     if (bins > INT32_MAX)
         return sta_fail_at(
             err, STA_ELIMIT, "/granularity",

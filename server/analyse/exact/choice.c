@@ -74,15 +74,3 @@ int sta_exact_layer(const struct sta_bound_query *bound, const char *name, uint3
     free(names);
     return err->status;
 }
-
-int sta_exact_granularity(const struct sta_bound_query *bound, int64_t granularity_us, int64_t *ticks,
-                          struct sta_error *err)
-{
-    if (granularity_us >= 1 && granularity_us <= STA_GRANULARITY_LIMIT) {
-        *ticks = granularity_us * bound->ticks_per_us;
-        return 0;
-    }
-    return sta_fail_at(err, STA_EINPUT, "/granularity",
-                       "granularity must be from 1 microsecond to %lld seconds",
-                       (long long)(STA_GRANULARITY_LIMIT / 1000000));
-}

@@ -24,9 +24,6 @@ STA_MUSTCHECK int sta_exact_choose(const struct sta_preset *preset, const bool *
 /** The number of a layer.  STA_EINPUT with parameter /layer, naming those there are. */
 STA_MUSTCHECK int sta_exact_layer(const struct sta_bound_query *bound, const char *name, uint32_t *layer,
                                   struct sta_error *err);
-/** A width of bins in ticks.  STA_EINPUT with parameter /granularity. */
-STA_MUSTCHECK int sta_exact_granularity(const struct sta_bound_query *bound, int64_t granularity_us,
-                                        int64_t *ticks, struct sta_error *err);
 /** The bins of a series, exact or compatible: those that the window touches, whole, as wide as max_points
  * asks.  STA_EINPUT, STA_ELIMIT with parameter /granularity. */
 STA_MUSTCHECK int sta_exact_series_bins(const struct sta_bound_query *bound, const struct sta_series *asked,

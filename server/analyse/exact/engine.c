@@ -275,9 +275,8 @@ void sta_exact_result_fini(struct sta_exact_result *result)
 struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_query *bound, int64_t g)
 {
     const struct sta_snapshot *snapshot = bound->query->snapshot;
-    int64_t last = sta_job_ticks(snapshot) - 1;
-    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
-        last = STA_MAX(last, sta_snapshot_row_group(snapshot, i)->ts_max); /* an instant at the very end */
+    int64_t last = sta_last_start(snapshot); /* maybe an instant at the very end */
+    last = STA_MAX(last, sta_job_ticks(snapshot) - 1);
     int64_t from = STA_MAX(bound->from, 0);
     int64_t to = bound->to == INT64_MAX ? last : STA_MIN(bound->to - 1, last);
     struct sta_exact_bins bins = {.g = g, .first = from / g, .from = from};

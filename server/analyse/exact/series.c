@@ -105,7 +105,7 @@ int sta_exact_series_bins(const struct sta_bound_query *bound, const struct sta_
 {
     int64_t g = 0;
     bool round = asked->granularity_us == 0 && asked->max_points > 0;
-    int rc = round ? 0 : sta_exact_granularity(bound, asked->granularity_us, &g, err);
+    int rc = round ? 0 : sta_bin_width(bound, asked->granularity_us, &g, err);
     if (rc != 0)
         return rc;
     *bins = round ? round_bins(bound, asked->max_points) : wider_bins(bound, g, asked->max_points);

@@ -247,7 +247,7 @@ static int choose_bins(const struct sta_bound_query *bound, const struct sta_tab
     if (strcmp(query->by, "time_range") != 0)
         return 0;
     int64_t g;
-    int rc = sta_exact_granularity(bound, query->granularity_us, &g, err);
+    int rc = sta_bin_width(bound, query->granularity_us, &g, err);
     if (rc == 0)
         *bins = sta_exact_bins_by_time(bound, g);
     return rc;

@@ -57,14 +57,17 @@ static int update(void *self, unsigned worker, const struct sta_scan_rows *rows,
     return rc;
 }
 
-struct sta_accumulator sta_class_counts_accumulator(struct sta_class_counts *counts)
+int sta_class_counts_run(struct sta_class_counts *counts, struct sta_scan scan,
+                         const struct sta_accumulator *also, const struct sta_budget *budget,
+                         struct sta_error *err)
 {
-    return (struct sta_accumulator){.self = counts, .update = update};
-}
-
-int sta_class_counts_finish(struct sta_class_counts *counts, struct sta_error *err)
-{
-    return sta_aggregation_collect(counts->aggregation, &counts->table, err);
+    struct sta_accumulator accumulators[2] = {{counts, update}};
+    scan.accumulators = accumulators;
+    scan.accumulator_count = 1;
+    if (also != NULL)
+        accumulators[scan.accumulator_count++] = *also;
+    int rc = sta_scan_run(&scan, budget, err);
+    return rc == 0 ? sta_aggregation_collect(counts->aggregation, &counts->table, err) : rc;
 }
 
 uint64_t sta_class_counts_total(const struct sta_class_counts *counts, uint32_t class)
@@ -80,6 +83,17 @@ uint64_t sta_class_counts_total(const struct sta_class_counts *counts, uint32_t 
     }
     for (; low < table->rows && table->keys[CLASS].integers[low] == class; low++)
         events += (uint64_t)table->values[0].integers[low];
+    return events;
+}
+
+uint64_t sta_class_counts_of_bit(const struct sta_class_counts *counts, const struct sta_classes *classes,
+                                 uint32_t bit)
+{
+    uint64_t events = 0;
+    for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
+        const struct sta_class class = sta_classes_get(classes, code);
+        events += sta_class_has(&class, bit) ? sta_class_counts_total(counts, code) : 0;
+    }
     return events;
 }
 

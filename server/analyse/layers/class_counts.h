@@ -15,12 +15,15 @@ struct sta_class_counts {
 STA_MUSTCHECK int sta_class_counts_init(struct sta_class_counts *counts, const struct sta_budget *budget,
                                         bool by_function, struct sta_error *err);
 void sta_class_counts_fini(struct sta_class_counts *counts); /* also after init failed */
-/** What a scan with classes feeds. */
-struct sta_accumulator sta_class_counts_accumulator(struct sta_class_counts *counts);
-/** After the scan. */
-STA_MUSTCHECK int sta_class_counts_finish(struct sta_class_counts *counts, struct sta_error *err);
+/** Runs a scan with classes, which has no accumulators, and counts; @also: an accumulator beside, or NULL. */
+STA_MUSTCHECK int sta_class_counts_run(struct sta_class_counts *counts, struct sta_scan scan,
+                                       const struct sta_accumulator *also, const struct sta_budget *budget,
+                                       struct sta_error *err);
 /** Events of a class, after that. */
 uint64_t sta_class_counts_total(const struct sta_class_counts *counts, uint32_t class);
+/** Of all classes that have a bit. */
+uint64_t sta_class_counts_of_bit(const struct sta_class_counts *counts, const struct sta_classes *classes,
+                                 uint32_t bit);
 
 struct sta_counted_function {
     struct sta_text cat, name; /* "" where there is none */

@@ -22,10 +22,6 @@ struct sta_classifier *sta_classifier_create(struct sta_classes *classes, struct
     classifier->evaluator = sta_evaluator_create();
     sta_account_init_part(&classifier->account, sta_columns_account(classes->columns));
     sta_composite_map_init(&classifier->combinations, &classifier->account);
-    classifier->new_names = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
-    classifier->new_cats = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
-    classifier->pending = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint32_t));
-    classifier->new_io = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(int64_t));
     sta_map_init(&classifier->pattern_codes);
     sta_map_init(&classifier->varying_classes);
     classifier->pattern_codes.account = classifier->varying_classes.account = &classifier->account;
@@ -45,10 +41,6 @@ void sta_classifier_destroy(struct sta_classifier *classifier)
     sta_account_free(&classifier->account, classifier->bases);
     sta_account_free(&classifier->account, classifier->code_of_base);
     sta_account_close(&classifier->account);
-    free(classifier->new_names);
-    free(classifier->new_cats);
-    free(classifier->pending);
-    free(classifier->new_io);
     free(classifier->patterns);
     free(classifier);
 }

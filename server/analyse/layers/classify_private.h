@@ -68,8 +68,8 @@ struct sta_classifier {
     uint32_t base_count;
     size_t base_capacity, code_capacity;
     /* New combinations of the present row group: columns that fixed conditions read.  Also rows to settle. */
-    uint32_t *new_names, *new_cats, *pending;
-    int64_t *new_io;
+    uint32_t new_names[STA_ROW_GROUP_ROWS], new_cats[STA_ROW_GROUP_ROWS], pending[STA_ROW_GROUP_ROWS];
+    int64_t new_io[STA_ROW_GROUP_ROWS];
     uint32_t new_count;
     /* Varying conditions. */
     uint64_t *patterns;             /* by row: which of them hold */

@@ -310,17 +310,10 @@ static int run_pass(const struct sta_presets *presets, const struct sta_columns 
     struct sta_class_counts counts;
     status = sta_class_counts_init(&counts, budget, report != NULL, err);
     struct doubts doubts = {.columns = columns};
-    struct sta_accumulator accumulators[] = {sta_class_counts_accumulator(&counts), {&doubts, count_doubts}};
-    struct sta_scan scan = {.columns = columns,
-                            .classes = classes,
-                            .from = INT64_MIN,
-                            .to = INT64_MAX,
-                            .accumulators = accumulators,
-                            .accumulator_count = report != NULL ? STA_COUNT_OF(accumulators) : 1};
+    const struct sta_accumulator doubting = {&doubts, count_doubts};
+    const struct sta_scan scan = {.columns = columns, .classes = classes, .from = INT64_MIN, .to = INT64_MAX};
     if (status == STA_OK)
-        status = sta_scan_run(&scan, budget, err);
-    if (status == STA_OK)
-        status = sta_class_counts_finish(&counts, err);
+        status = sta_class_counts_run(&counts, scan, report != NULL ? &doubting : NULL, budget, err);
     if (status == STA_OK)
         sum_fates(classes, &counts, ledger);
     if (status == STA_OK && report != NULL) {

@@ -30,10 +30,9 @@ static size_t phase_of(const char *name)
 
 void sta_preset_build_phases(struct sta_preset_builder *builder)
 {
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "phases");
+    const struct sta_yaml_node *node = sta_preset_mapping(builder, "phases");
     builder->varying_count = 0;
-    if (sta_check_kind(&node, "phases", STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL ||
-        sta_check_keys(node, "phases", phase_names, STA_PHASES, builder->err) != STA_OK)
+    if (node == NULL || sta_check_keys(node, "phases", phase_names, STA_PHASES, builder->err) != STA_OK)
         return;
     for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {
         const size_t phase = phase_of(node->keys[i]->text);
@@ -202,9 +201,9 @@ static void build_chain(struct sta_preset_builder *builder, const struct sta_yam
 
 void sta_preset_build_chains(struct sta_preset_builder *builder)
 {
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, "attribution");
+    const struct sta_yaml_node *node = sta_preset_mapping(builder, "attribution");
     builder->varying_count = 0;
-    if (sta_check_kind(&node, "attribution", STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL)
+    if (node == NULL)
         return;
     builder->preset->chains = sta_preset_alloc(builder, node->count, sizeof *builder->preset->chains);
     for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {

@@ -17,6 +17,12 @@ void *sta_preset_alloc(struct sta_preset_builder *builder, size_t count, size_t 
     return memset(array, 0, count * size);
 }
 
+const struct sta_yaml_node *sta_preset_mapping(struct sta_preset_builder *builder, const char *key)
+{
+    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key);
+    return sta_check_kind(&node, key, STA_YAML_MAPPING, builder->err) == STA_OK ? node : NULL;
+}
+
 /* The value of a key that must be a mapping of the allowed keys; NULL when there is none. */
 static const struct sta_yaml_node *mapping_value(struct sta_preset_builder *builder, const char *key,
                                                  const char *const *allowed, size_t count)

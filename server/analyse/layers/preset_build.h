@@ -49,6 +49,8 @@ bool sta_preset_note(struct sta_preset_builder *builder);
 void sta_preset_add_mistake(struct sta_preset_mistakes *mistakes, const char *path, const char *pointer,
                             const struct sta_error *err);
 
+/** The value of a key that holds names and what they stand for; NULL when there is none, or it is none. */
+const struct sta_yaml_node *sta_preset_mapping(struct sta_preset_builder *builder, const char *key);
 /** The layers with their conditions, parents and metrics. */
 void sta_preset_build_layers(struct sta_preset_builder *builder);
 /** A condition on the columns that every trace has; *text lives as long as the tree.  @key names it in

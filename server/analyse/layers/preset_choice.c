@@ -26,17 +26,6 @@ static struct sta_preset only_layer(const struct sta_preset *preset, struct sta_
 
 /* ---- counting */
 
-static uint64_t sum_matches(const struct sta_classes *classes, const struct sta_class_counts *counts)
-{
-    uint64_t events = 0;
-    for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
-        struct sta_class class = sta_classes_get(classes, code);
-        if (sta_class_has(&class, 0))
-            events += sta_class_counts_total(counts, code);
-    }
-    return events;
-}
-
 /* What an event of layer 0 must satisfy, as a filter; NULL: nothing, or it speaks of args that the trace does
  * not have. */
 static const struct sta_expression *filter_of(const struct sta_classes *classes)
@@ -51,21 +40,15 @@ static int count_layer(const struct sta_columns *columns, struct sta_classes *cl
                        const struct sta_budget *budget, uint64_t *events, struct sta_error *err)
 {
     struct sta_class_counts counts;
-    *events = 0;
+    const struct sta_scan scan = {.columns = columns,
+                                  .classes = classes,
+                                  .filter = filter_of(classes),
+                                  .from = INT64_MIN,
+                                  .to = INT64_MAX};
     int status = sta_class_counts_init(&counts, budget, false, err);
-    struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
-    struct sta_scan scan = {.columns = columns,
-                            .classes = classes,
-                            .filter = filter_of(classes),
-                            .from = INT64_MIN,
-                            .to = INT64_MAX,
-                            .accumulators = &accumulator,
-                            .accumulator_count = 1};
     if (status == STA_OK)
-        status = sta_scan_run(&scan, budget, err);
-    if (status == STA_OK)
-        status = sta_class_counts_finish(&counts, err);
-    *events = status == STA_OK ? sum_matches(classes, &counts) : 0;
+        status = sta_class_counts_run(&counts, scan, NULL, budget, err);
+    *events = status == STA_OK ? sta_class_counts_of_bit(&counts, classes, 0) : 0;
     sta_class_counts_fini(&counts);
     return status;
 }

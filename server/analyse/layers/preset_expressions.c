@@ -129,8 +129,8 @@ typedef void (*expression_check)(struct sta_preset_builder *, const struct sta_y
 static void build_named(struct sta_preset_builder *builder, const char *key, expression_check check,
                         struct sta_named_expression **items, size_t *count)
 {
-    const struct sta_yaml_node *node = sta_preset_file_value(builder->file, key);
-    if (sta_check_kind(&node, key, STA_YAML_MAPPING, builder->err) != STA_OK || node == NULL)
+    const struct sta_yaml_node *node = sta_preset_mapping(builder, key);
+    if (node == NULL)
         return;
     *items = sta_preset_alloc(builder, node->count, sizeof **items);
     for (size_t i = 0; i < node->count && sta_preset_note(builder); i++) {

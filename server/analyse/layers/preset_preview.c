@@ -45,18 +45,6 @@ static int list_functions(const struct sta_bound_query *bound, const struct sta_
 
 /* ---- layers */
 
-static uint64_t count_bit(const struct sta_bound_query *bound, const struct sta_class_counts *counts,
-                          uint32_t bit)
-{
-    uint64_t sum = 0;
-    for (uint32_t code = 0; code < sta_classes_count(bound->classes); code++) {
-        struct sta_class class = sta_classes_get(bound->classes, code);
-        if (sta_class_has(&class, bit))
-            sum += sta_class_counts_total(counts, code);
-    }
-    return sum;
-}
-
 static void list_layers(const struct sta_bound_query *bound, const struct sta_class_counts *counts,
                         struct sta_table *table)
 {
@@ -77,13 +65,15 @@ static void list_layers(const struct sta_bound_query *bound, const struct sta_cl
         for (size_t i = 0; i < STA_COUNT_OF(cells); i++)
             sta_table_set_string(table, &table->columns[i], row, cells[i]);
         uint32_t bit = sta_classes_layer_bit(bound->classes, l);
-        sta_table_set_int(&table->columns[6], row++, (int64_t)count_bit(bound, counts, bit));
+        sta_table_set_int(&table->columns[6], row++,
+                          (int64_t)sta_class_counts_of_bit(counts, bound->classes, bit));
         for (size_t m = 0; m < layer->metric_count; m++, row++) {
             sta_table_set_string(table, &table->columns[0], row, layer->name);
             sta_table_set_string(table, &table->columns[1], row, layer->metrics[m].name);
             sta_table_set_string(table, &table->columns[5], row, layer->metrics[m].condition);
             bit = sta_classes_metric_bit(bound->classes, l, m);
-            sta_table_set_int(&table->columns[6], row, (int64_t)count_bit(bound, counts, bit));
+            sta_table_set_int(&table->columns[6], row,
+                              (int64_t)sta_class_counts_of_bit(counts, bound->classes, bit));
         }
     }
 }
@@ -115,14 +105,8 @@ static int run(const struct sta_bound_query *bound, const struct sta_budget *bud
 {
     struct sta_class_counts counts;
     int rc = sta_class_counts_init(&counts, budget, true, err);
-    struct sta_accumulator accumulator = sta_class_counts_accumulator(&counts);
-    struct sta_scan scan = sta_bound_query_scan(bound);
-    scan.accumulators = &accumulator;
-    scan.accumulator_count = 1;
     if (rc == 0)
-        rc = sta_scan_run(&scan, budget, err);
-    if (rc == 0)
-        rc = sta_class_counts_finish(&counts, err);
+        rc = sta_class_counts_run(&counts, sta_bound_query_scan(bound), NULL, budget, err);
     if (rc == 0) {
         say_facts(bound, &counts, &answer->facts);
         list_layers(bound, &counts, &answer->layers);

@@ -14,10 +14,7 @@
 static const char WHAT[] = "the events of a data loader";
 
 struct finder {
-    const struct sta_snapshot *snapshot;
-    const struct sta_presets *presets;
     const struct sta_entities *entities;
-    const struct sta_columns *columns;
     struct sta_role_classes classes;
     uint32_t ret_column; /* args.ret, or NO_COLUMN */
     int64_t ticks_per_us;
@@ -223,10 +220,7 @@ int sta_roles_find(struct sta_snapshot *snapshot, const struct sta_presets *pres
     int rc = sta_columns_create(snapshot, &options, &columns, err);
     if (rc != STA_OK)
         return rc;
-    struct finder finder = {.snapshot = snapshot,
-                            .presets = presets,
-                            .entities = sta_snapshot_entities(snapshot),
-                            .columns = columns,
+    struct finder finder = {.entities = sta_snapshot_entities(snapshot),
                             .ret_column = find_ret(columns),
                             .ticks_per_us = sta_snapshot_info(snapshot)->ticks_per_us,
                             .account = budget->account};

@@ -81,6 +81,17 @@ void sta_bound_query_release(struct sta_bound_query *bound)
     *bound = (struct sta_bound_query){0};
 }
 
+int sta_bin_width(const struct sta_bound_query *bound, int64_t granularity_us, int64_t *ticks,
+                  struct sta_error *err)
+{
+    if (granularity_us < 1 || granularity_us > STA_GRANULARITY_LIMIT)
+        return sta_fail_at(err, STA_EINPUT, "/granularity",
+                           "granularity must be from 1 microsecond to %lld seconds",
+                           (long long)(STA_GRANULARITY_LIMIT / 1000000));
+    *ticks = granularity_us * bound->ticks_per_us;
+    return STA_OK;
+}
+
 struct sta_scan sta_bound_query_scan(const struct sta_bound_query *bound)
 {
     return (struct sta_scan){.columns = bound->columns,

@@ -30,6 +30,9 @@ void sta_bound_query_release(struct sta_bound_query *bound);
 /** The preset of that name, or STA_EINPUT with parameter /preset. */
 STA_MUSTCHECK int sta_view_query_preset(const struct sta_presets *presets, const char *name,
                                         const struct sta_preset **preset, struct sta_error *err);
+/** A width of bins in ticks.  STA_EINPUT with parameter /granularity. */
+STA_MUSTCHECK int sta_bin_width(const struct sta_bound_query *bound, int64_t granularity_us, int64_t *ticks,
+                                struct sta_error *err);
 /** A scan over the query's events, without accumulators. */
 struct sta_scan sta_bound_query_scan(const struct sta_bound_query *bound);
 
@@ -48,6 +51,8 @@ void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snap
 /** sums_too_large: cells of an answer that are missing since a sum does not fit 64 bits; not said when there
  * are none. */
 void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table);
+/** The last tick at which an event of the trace starts. */
+int64_t sta_last_start(const struct sta_snapshot *snapshot);
 /** Largest te less smallest ts of the trace, in ticks. */
 int64_t sta_job_ticks(const struct sta_snapshot *snapshot);
 /** Seconds from the origin as ticks: rounded to these, kept far from the ends of the range.  @seconds:

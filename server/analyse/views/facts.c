@@ -63,6 +63,14 @@ double sta_seconds(int64_t ticks, int64_t ticks_per_us)
     return (double)ticks / (1e6 * (double)ticks_per_us);
 }
 
+int64_t sta_last_start(const struct sta_snapshot *snapshot)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < sta_snapshot_row_group_count(snapshot); i++)
+        last = STA_MAX(last, sta_snapshot_row_group(snapshot, i)->ts_max);
+    return last;
+}
+
 int64_t sta_job_ticks(const struct sta_snapshot *snapshot)
 {
     return sta_snapshot_info(snapshot)->end_ticks;
