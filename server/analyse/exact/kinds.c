@@ -13,15 +13,9 @@ struct sta_kinds {
     const struct sta_exact_shape *shape;
     bool unions;
     uv_mutex_t lock;
-    struct sta_dictionary *codes; /* of what makes a kind */
+    struct sta_dictionary *codes; /* of what makes a kind: a class, whatever its category */
     struct sta_segmented items;   /* struct sta_kind, by code */
     struct sta_arena lists;
-};
-
-/* What makes a kind. */
-struct essence {
-    uint64_t members[STA_CLASS_BITS / 64];
-    uint64_t fate;
 };
 
 struct sta_kinds *sta_kinds_create(const struct sta_classes *classes, const struct sta_exact_shape *shape,
@@ -100,19 +94,17 @@ static void list_unions(struct sta_kinds *kinds, const struct sta_class *class, 
     }
 }
 
-static const struct sta_kind *kind_of(struct sta_kinds *kinds, const struct sta_class *class,
-                                      struct sta_error *err)
+static const struct sta_kind *kind_of(struct sta_kinds *kinds, struct sta_class class, struct sta_error *err)
 {
-    struct essence essence = {.fate = class->fate};
-    memcpy(essence.members, class->members, sizeof essence.members);
+    class.cat = STA_NO_CODE;
     uv_mutex_lock(&kinds->lock);
-    uint32_t code = sta_dictionary_intern(kinds->codes, (const char *)&essence, sizeof essence);
+    uint32_t code = sta_dictionary_intern(kinds->codes, (const char *)&class, sizeof class);
     if (code == kinds->items.count) {
         struct sta_kind *fresh = sta_segmented_add(&kinds->items, err);
         if (fresh != NULL) {
-            *fresh = (struct sta_kind){.number = code, .fate = class->fate};
-            list_layers(kinds, class, fresh);
-            list_unions(kinds, class, fresh);
+            *fresh = (struct sta_kind){.number = code, .fate = class.fate};
+            list_layers(kinds, &class, fresh);
+            list_unions(kinds, &class, fresh);
         }
     }
     const struct sta_kind *kind = code < kinds->items.count ? sta_segmented_at(&kinds->items, code) : NULL;
@@ -124,8 +116,7 @@ static const struct sta_kind *kind_of(struct sta_kinds *kinds, const struct sta_
 
 const struct sta_kind *sta_kinds_of(struct sta_kinds *kinds, uint32_t class_code, struct sta_error *err)
 {
-    const struct sta_class class = sta_classes_get(kinds->classes, class_code);
-    return kind_of(kinds, &class, err);
+    return kind_of(kinds, sta_classes_get(kinds->classes, class_code), err);
 }
 
 const struct sta_kind *sta_kinds_at(const struct sta_kinds *kinds, uint32_t number)
@@ -139,21 +130,18 @@ void sta_kinds_put(const struct sta_kinds *kinds, struct sta_buffer *out)
 {
     sta_put_varint(out, kinds->items.count);
     for (uint32_t k = 0; k < kinds->items.count; k++)
-        sta_put(out, sta_dictionary_text(kinds->codes, k).bytes, sizeof(struct essence));
+        sta_put(out, sta_dictionary_text(kinds->codes, k).bytes, sizeof(struct sta_class));
 }
 
 const struct sta_kind *sta_kinds_get(struct sta_kinds *kinds, struct sta_cursor *in, struct sta_error *err)
 {
-    struct essence essence;
-    struct sta_class class = {.cat = STA_NO_CODE};
-    const void *bytes = sta_get_bytes(in, sizeof essence);
+    struct sta_class class;
+    const void *bytes = sta_get_bytes(in, sizeof class);
     if (bytes != NULL)
-        memcpy(&essence, bytes, sizeof essence);
-    if (bytes == NULL || essence.fate > STA_FATE_FUNCTION) {
+        memcpy(&class, bytes, sizeof class);
+    if (bytes == NULL || class.fate > STA_FATE_FUNCTION) {
         sta_shared_fail(err);
         return NULL;
     }
-    class.fate = (enum sta_fate)essence.fate;
-    memcpy(class.members, essence.members, sizeof class.members);
-    return kind_of(kinds, &class, err);
+    return kind_of(kinds, class, err);
 }

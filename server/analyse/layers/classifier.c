@@ -141,22 +141,6 @@ static int add_base(struct sta_classifier *classifier, uint32_t name, uint32_t c
     return STA_OK;
 }
 
-static int run_drops(struct sta_classifier *classifier, struct sta_class_base *first, struct sta_error *err)
-{
-    const struct sta_classes *classes = classifier->classes;
-    for (size_t d = 0; d < classes->drop_count; d++) {
-        struct sta_vector result;
-        int status = run_condition(classifier, &classes->drops[d], classifier->new_count, &result, err);
-        if (status != STA_OK)
-            return status;
-        for (uint32_t i = 0; i < classifier->new_count; i++) {
-            if (first[i].fate == STA_FATE_KEPT && is_true(&result, i))
-                first[i].fate = STA_FATE_FUNCTION;
-        }
-    }
-    return STA_OK;
-}
-
 static int run_fixed(struct sta_classifier *classifier, struct sta_class_base *first, struct sta_error *err)
 {
     const struct sta_classes *classes = classifier->classes;
@@ -167,8 +151,13 @@ static int run_fixed(struct sta_classifier *classifier, struct sta_class_base *f
         int status = run_condition(classifier, &classes->conditions[c], classifier->new_count, &result, err);
         if (status != STA_OK)
             return status;
-        for (uint32_t i = 0; i < classifier->new_count; i++)
-            first[i].conditions[c / 64] |= (uint64_t)is_true(&result, i) << (c % 64);
+        for (uint32_t i = 0; i < classifier->new_count; i++) {
+            const bool holds = is_true(&result, i);
+            if (c < STA_CLASS_BITS)
+                first[i].conditions[c / 64] |= (uint64_t)holds << (c % 64);
+            if (holds && classes->conditions[c].drops && first[i].fate == STA_FATE_KEPT)
+                first[i].fate = STA_FATE_FUNCTION;
+        }
     }
     return STA_OK;
 }
@@ -194,9 +183,7 @@ static void find_categories(struct sta_classifier *classifier, struct sta_class_
 /* Works out the combinations that were added since @first. */
 static int finalize(struct sta_classifier *classifier, uint32_t first, struct sta_error *err)
 {
-    int status = run_drops(classifier, &classifier->bases[first], err);
-    if (status == STA_OK)
-        status = run_fixed(classifier, &classifier->bases[first], err);
+    int status = run_fixed(classifier, &classifier->bases[first], err);
     if (status == STA_OK && classifier->classes->categories != NULL)
         find_categories(classifier, &classifier->bases[first]);
     if (status == STA_OK)

@@ -12,23 +12,6 @@
 
 /* ---- conditions */
 
-static int make_condition(struct sta_class_condition *condition, const char *text,
-                          const struct sta_schema *schema, struct sta_error *err)
-{
-    int status = sta_open_condition_parse(text, schema, &condition->open, err);
-    if (status != STA_OK)
-        return status;
-    condition->fixed = sta_open_condition_is_fixed(&condition->open);
-    condition->program = sta_program_create(condition->open.expression);
-    return STA_OK;
-}
-
-static void condition_fini(struct sta_class_condition *condition)
-{
-    sta_program_destroy(condition->program);
-    sta_open_condition_fini(&condition->open);
-}
-
 /* The index of a condition, which is made when its text is new. */
 static int bind_condition(struct sta_classes *classes, const char *text, uint32_t *index,
                           struct sta_error *err)
@@ -39,12 +22,16 @@ static int bind_condition(struct sta_classes *classes, const char *text, uint32_
     STA_GROW(classes->conditions, classes->condition_capacity, classes->condition_count + 1);
     struct sta_class_condition *condition = &classes->conditions[classes->condition_count++];
     *condition = (struct sta_class_condition){0};
-    int status = make_condition(condition, text, sta_columns_schema(classes->columns), err);
-    if (status == STA_OK && !condition->fixed) {
+    int status = sta_open_condition_parse(text, sta_columns_schema(classes->columns), &condition->open, err);
+    if (status != STA_OK)
+        return status;
+    condition->fixed = sta_open_condition_is_fixed(&condition->open);
+    condition->program = sta_program_create(condition->open.expression);
+    if (!condition->fixed) {
         STA_ASSERT(classes->varying_count < STA_VARYING_CONDITION_LIMIT);
         classes->varying[classes->varying_count++] = *index;
     }
-    return status;
+    return STA_OK;
 }
 
 /* ---- functions that are dropped: conditions like others, so that they too are worked out once per
@@ -53,10 +40,9 @@ static int bind_condition(struct sta_classes *classes, const char *text, uint32_
 static int add_drop(struct sta_classes *classes, struct sta_buffer *text, struct sta_error *err)
 {
     char *condition = sta_buffer_take_text(text);
-    STA_GROW(classes->drops, classes->drop_capacity, classes->drop_count + 1);
-    struct sta_class_condition *drop = &classes->drops[classes->drop_count++];
-    *drop = (struct sta_class_condition){0};
-    int status = make_condition(drop, condition, sta_columns_schema(classes->columns), err);
+    uint32_t index;
+    int status = bind_condition(classes, condition, &index, err);
+    classes->conditions[index].drops = true;
     free(condition);
     return status;
 }
@@ -192,12 +178,11 @@ void sta_classes_destroy(struct sta_classes *classes)
 {
     if (classes == NULL)
         return;
-    for (size_t i = 0; i < classes->condition_count; i++)
-        condition_fini(&classes->conditions[i]);
-    for (size_t i = 0; i < classes->drop_count; i++)
-        condition_fini(&classes->drops[i]);
+    for (size_t i = 0; i < classes->condition_count; i++) {
+        sta_program_destroy(classes->conditions[i].program);
+        sta_open_condition_fini(&classes->conditions[i].open);
+    }
     free(classes->conditions);
-    free(classes->drops);
     free(classes->bits);
     free(classes->metric_bit);
     forget_kept(classes);

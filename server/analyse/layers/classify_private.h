@@ -20,6 +20,7 @@ struct sta_class_condition {
     struct sta_open_condition open;
     struct sta_program *program;
     bool fixed;       /* the same for all events of a combination */
+    bool drops;       /* an event for which it holds is dropped by its function; always fixed */
     bool by_category; /* of a layer made from categories: looked up, without a program */
 };
 
@@ -35,12 +36,10 @@ struct sta_classes {
     struct sta_preset *made;                /* the preset, when its layers were made from the trace */
     struct sta_dictionary *categories;      /* names of its layers then, by number less one */
     struct sta_dictionary *texts;           /* of the conditions: the code is the index */
-    struct sta_class_condition *conditions; /* of layers and metrics */
+    struct sta_class_condition *conditions; /* of layers and metrics, then those that drop */
     size_t condition_count, condition_capacity;
     uint32_t varying[STA_VARYING_CONDITION_LIMIT]; /* those that are not fixed */
     unsigned varying_count;
-    struct sta_class_condition *drops; /* an event for which one holds is dropped by its function */
-    size_t drop_count, drop_capacity;
     struct sta_class_bit *bits;
     uint32_t bit_count;
     uint32_t *metric_bit; /* by layer: bit of its first metric */
@@ -54,7 +53,7 @@ struct sta_classes {
 struct sta_class_base {
     enum sta_fate fate;
     uint32_t cat;                             /* refined */
-    uint64_t conditions[STA_CLASS_BITS / 64]; /* fixed ones that hold, by index */
+    uint64_t conditions[STA_CLASS_BITS / 64]; /* fixed ones of layers that hold, by index */
 };
 
 struct sta_classifier {

@@ -80,28 +80,24 @@ static bool names_layer(const struct sta_preset *preset, const char *name, size_
     return false;
 }
 
-static int check_names(const char *text, const struct sta_preset *preset, struct sta_error *err)
-{
-    size_t length;
-    for (const char *at = text; (at = next_name(at, &length)) != NULL; at += length) {
-        if (!names_layer(preset, at, length))
-            return sta_fail(err, STA_EINPUT, "\"%.*s\" is no column of a layer (LAYER_..)", (int)length, at);
-    }
-    return STA_OK;
-}
-
-static int check_syntax(const char *text, struct sta_error *err)
+/* Whether the names of a formula are columns of layers, and the rest of it is right. */
+static int check_formula(const char *text, const struct sta_preset *preset, struct sta_error *err)
 {
     struct sta_schema_column *columns = NULL;
     size_t count = 0, capacity = 0, length;
-    for (const char *at = text; (at = next_name(at, &length)) != NULL; at += length) {
+    int status = STA_OK;
+    for (const char *at = text; status == STA_OK && (at = next_name(at, &length)) != NULL; at += length) {
+        if (!names_layer(preset, at, length))
+            status =
+                sta_fail(err, STA_EINPUT, "\"%.*s\" is no column of a layer (LAYER_..)", (int)length, at);
         STA_GROW(columns, capacity, count + 1);
         columns[count++] =
             (struct sta_schema_column){.name = sta_strndup(at, length), .type = STA_TYPE_FLOAT};
     }
     struct sta_expression *expression = NULL;
     struct sta_schema schema = {.columns = columns, .count = count};
-    int status = sta_expression_parse(text, strlen(text), &schema, &expression, err);
+    if (status == STA_OK)
+        status = sta_expression_parse(text, strlen(text), &schema, &expression, err);
     sta_expression_destroy(expression);
     for (size_t i = 0; i < count; i++)
         free((char *)columns[i].name);
@@ -116,8 +112,7 @@ static void check_additional(struct sta_preset_builder *builder, const struct st
         sta_yaml_fail(node, builder->err, "additional: only {T} and {epsilon} may stand in braces");
         return;
     }
-    if (check_names(text, builder->preset, builder->err) != STA_OK ||
-        check_syntax(text, builder->err) != STA_OK)
+    if (check_formula(text, builder->preset, builder->err) != STA_OK)
         sta_error_wrap(builder->err, "%s:%u: additional", node->path, node->line);
     free(text);
 }
