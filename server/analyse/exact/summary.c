@@ -16,6 +16,7 @@ static const char SHARE[] = "time_share";
 struct summary {
     const struct sta_table_query *asked;
     const struct sta_bound_query *bound;
+    double ticks_per_second;
     unsigned wants;
     bool adds; /* all that is asked adds up over bins of the base */
 };
@@ -57,93 +58,78 @@ static bool any_layer_has(const struct sta_exact_shape *shape, const struct sta_
     return false;
 }
 
-static void add_metric_columns(struct sta_table *table, const struct sta_table_query *asked,
-                               const char *metric)
+static bool has_events(const struct sta_exact_result *result, uint32_t layer)
 {
+    return result->places.values[STA_FIELD_EVENTS][layer] > 0;
+}
+
+static void put_share(const struct summary *summary, const struct sta_exact_result *result,
+                      struct sta_table *table)
+{
+    const int64_t job_ticks = sta_job_ticks(summary->bound->query->snapshot);
+    struct sta_table_column *to = sta_table_add(table, SHARE, STA_TYPE_FLOAT, NULL);
+    for (uint32_t l = 0; l < result->shape.layer_count; l++) {
+        int64_t longest = result->places.values[STA_FIELD_PROCESS_MAX][l];
+        if (has_events(result, l) && longest != 0 && job_ticks != 0)
+            sta_table_set_number(to, l,
+                                 ((double)longest / summary->ticks_per_second) /
+                                     ((double)job_ticks / summary->ticks_per_second));
+    }
+}
+
+static void put_column(const struct summary *summary, const struct sta_exact_result *result,
+                       const struct sta_exact_column *column, struct sta_table *table)
+{
+    struct sta_table_column *to =
+        sta_table_add(table, column->name, sta_exact_column_type(column), column->unit);
+    for (uint32_t l = 0; l < result->shape.layer_count; l++)
+        if (has_events(result, l) && sta_exact_layer_has(&result->shape, l, column))
+            sta_exact_put(column, &result->places, l, summary->ticks_per_second, to, l);
+        else if (column->field == STA_FIELD_COUNT && column->form == STA_FORM_NUMBER)
+            sta_table_set_int(to, l, 0);
+}
+
+/* The columns of a metric, which other layers may have too. */
+static void put_metric(const struct summary *summary, const struct sta_exact_result *result, uint32_t l,
+                       uint32_t m, struct sta_table *table)
+{
+    const char *metric = result->shape.preset->layers[l].metrics[m].name;
     char name[NAME_SIZE];
     for (size_t i = 0; i < sta_exact_metric_column_count; i++) {
         const struct sta_exact_column *column = &sta_exact_metric_columns[i];
         snprintf(name, sizeof name, "%s_%s", metric, column->name);
-        if (is_wanted(asked, name) && sta_exact_metric_has(metric, column) &&
-            sta_table_find(table, name) == NULL)
-            sta_table_add(table, name, sta_exact_column_type(column), column->unit);
+        if (!is_wanted(summary->asked, name) || !sta_exact_metric_has(metric, column))
+            continue;
+        struct sta_table_column *to = sta_table_find(table, name);
+        if (to == NULL)
+            to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
+        if (has_events(result, l))
+            sta_exact_put(column, &result->metrics, result->shape.layers[l].first_metric + m,
+                          summary->ticks_per_second, to, l);
     }
-}
-
-static void add_columns(struct sta_table *table, const struct sta_table_query *asked,
-                        const struct sta_exact_shape *shape)
-{
-    sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
-    sta_table_add(table, "parent", STA_TYPE_TEXT, NULL);
-    if (is_wanted(asked, SHARE))
-        sta_table_add(table, SHARE, STA_TYPE_FLOAT, NULL);
-    for (size_t i = 0; i < sta_exact_column_count; i++) {
-        const struct sta_exact_column *column = &sta_exact_columns[i];
-        if (is_wanted(asked, column->name) && any_layer_has(shape, column))
-            sta_table_add(table, column->name, sta_exact_column_type(column), column->unit);
-    }
-    for (uint32_t l = 0; l < shape->layer_count; l++)
-        for (uint32_t m = 0; m < shape->layers[l].metric_count; m++)
-            add_metric_columns(table, asked, shape->preset->layers[l].metrics[m].name);
-}
-
-static void put_metrics(const struct sta_exact_result *result, uint32_t l, double ticks_per_second,
-                        struct sta_table *table)
-{
-    const struct sta_exact_shape_layer *layer = &result->shape.layers[l];
-    char name[NAME_SIZE];
-    for (uint32_t m = 0; m < layer->metric_count; m++) {
-        const char *metric = result->shape.preset->layers[l].metrics[m].name;
-        for (size_t i = 0; i < sta_exact_metric_column_count; i++) {
-            const struct sta_exact_column *column = &sta_exact_metric_columns[i];
-            snprintf(name, sizeof name, "%s_%s", metric, column->name);
-            struct sta_table_column *to = sta_table_find(table, name);
-            if (to != NULL && sta_exact_metric_has(metric, column))
-                sta_exact_put(column, &result->metrics, layer->first_metric + m, ticks_per_second, to, l);
-        }
-    }
-}
-
-static void put_share(const struct sta_exact_result *result, uint32_t l, int64_t job_ticks,
-                      double ticks_per_second, struct sta_table_column *to)
-{
-    int64_t longest = result->places.values[STA_FIELD_PROCESS_MAX][l];
-    if (longest != 0 && job_ticks != 0)
-        sta_table_set_number(to, l,
-                             ((double)longest / ticks_per_second) / ((double)job_ticks / ticks_per_second));
-}
-
-static void put_layer(const struct sta_exact_result *result, uint32_t l, int64_t job_ticks,
-                      double ticks_per_second, struct sta_table *table)
-{
-    struct sta_table_column *share = sta_table_find(table, SHARE);
-    if (share != NULL)
-        put_share(result, l, job_ticks, ticks_per_second, share);
-    for (size_t i = 0; i < sta_exact_column_count; i++) {
-        const struct sta_exact_column *column = &sta_exact_columns[i];
-        struct sta_table_column *to = sta_table_find(table, column->name);
-        if (to != NULL && sta_exact_layer_has(&result->shape, l, column))
-            sta_exact_put(column, &result->places, l, ticks_per_second, to, l);
-    }
-    put_metrics(result, l, ticks_per_second, table);
 }
 
 static void make_table(const struct summary *summary, const struct sta_exact_result *result,
                        struct sta_table *table)
 {
     const struct sta_exact_shape *shape = &result->shape;
-    double ticks_per_second = 1e6 * (double)summary->bound->ticks_per_us;
     sta_table_init(table, shape->layer_count);
     table->row_count = shape->layer_count;
-    add_columns(table, summary->asked, shape);
+    sta_table_add(table, "name", STA_TYPE_TEXT, NULL);
+    sta_table_add(table, "parent", STA_TYPE_TEXT, NULL);
     for (uint32_t l = 0; l < shape->layer_count; l++) {
         sta_table_set_string(table, &table->columns[0], l, shape->preset->layers[l].name);
         sta_table_set_string(table, &table->columns[1], l, shape->preset->layers[l].parent);
-        if (result->places.values[STA_FIELD_EVENTS][l] > 0)
-            put_layer(result, l, sta_job_ticks(summary->bound->query->snapshot), ticks_per_second, table);
-        else if (is_wanted(summary->asked, "count"))
-            sta_table_set_int(sta_table_find(table, "count"), l, 0);
     }
+    if (is_wanted(summary->asked, SHARE))
+        put_share(summary, result, table);
+    for (size_t i = 0; i < sta_exact_column_count; i++)
+        if (is_wanted(summary->asked, sta_exact_columns[i].name) &&
+            any_layer_has(shape, &sta_exact_columns[i]))
+            put_column(summary, result, &sta_exact_columns[i], table);
+    for (uint32_t l = 0; l < shape->layer_count; l++)
+        for (uint32_t m = 0; m < shape->layers[l].metric_count; m++)
+            put_metric(summary, result, l, m, table);
 }
 
 /* ---- the query */
@@ -169,7 +155,8 @@ int sta_exact_summary(const struct sta_table_query *query, const struct sta_boun
                       const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
                       struct sta_error *err)
 {
-    struct summary summary = {.asked = query, .bound = bound};
+    struct summary summary = {
+        .asked = query, .bound = bound, .ticks_per_second = 1e6 * (double)bound->ticks_per_us};
     int rc = choose_columns(&summary, err);
     if (rc != 0)
         return rc;

@@ -133,37 +133,28 @@ static void put_key(const struct rows *rows, struct sta_table *table)
         sta_table_set_int(column, r, sta_bin_number(bins, rows->bins[r]));
 }
 
-static const size_t *places_of(const struct rows *rows, uint32_t layer)
-{
-    return rows->places + rows->result->shape.layers[layer].place * rows->count;
-}
+#define OF_LAYER UINT32_MAX /* in the place of a metric's index */
 
-static void put_column(const struct rows *rows, uint32_t layer, const struct sta_exact_column *column,
-                       const char *name, struct sta_table *table)
-{
-    struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
-    const size_t *places = places_of(rows, layer);
-    for (size_t r = 0; r < rows->count; r++)
-        if (places[r] != NO_PLACE)
-            sta_exact_put(column, &rows->result->places, places[r], rows->ticks_per_second, to, r);
-}
-
-/* Of the metric at @index of the layer; by time its places are as those of layers, one after another. */
-static void put_metric_column(const struct rows *rows, uint32_t layer, uint32_t index,
-                              const struct sta_exact_column *column, const char *name,
-                              struct sta_table *table)
+/* A column of the layer, or of its metric at @index; by time the places of metrics are as those of layers,
+ * one after another. */
+static void put_column(const struct rows *rows, uint32_t layer, uint32_t index,
+                       const struct sta_exact_column *column, const char *name, struct sta_table *table)
 {
     const struct sta_exact_result *result = rows->result;
+    const struct sta_fields *fields = index == OF_LAYER ? &result->places : &result->metrics;
+    const size_t *places = rows->places + result->shape.layers[layer].place * rows->count;
+    const size_t bins = result->bins.count;
     struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
-    const size_t *places = places_of(rows, layer);
-    size_t bins = result->bins.count;
     for (size_t r = 0; r < rows->count; r++) {
-        if (places[r] == NO_PLACE)
+        size_t at = places[r];
+        if (at == NO_PLACE)
             continue;
-        const struct sta_place *place =
-            sta_contributions_place(result->contributions, (uint32_t)(places[r] / bins));
-        size_t at = (place->first_metric + index) * bins + places[r] % bins;
-        sta_exact_put(column, &result->metrics, at, rows->ticks_per_second, to, r);
+        if (index != OF_LAYER) {
+            const uint32_t place = (uint32_t)(at / bins);
+            at = (sta_contributions_place(result->contributions, place)->first_metric + index) * bins +
+                 at % bins;
+        }
+        sta_exact_put(column, fields, at, rows->ticks_per_second, to, r);
     }
 }
 
@@ -178,7 +169,7 @@ static int put_layer(const struct rows *rows, uint32_t l, const char *prefix, co
         if (!sta_exact_layer_has(shape, l, column))
             continue;
         char *name = sta_sprintf("%s%s", prefix, column->name);
-        put_column(rows, l, column, name, table);
+        put_column(rows, l, OF_LAYER, column, name, table);
         free(name);
         rc = sta_budget_check(budget, err);
     }
@@ -189,7 +180,7 @@ static int put_layer(const struct rows *rows, uint32_t l, const char *prefix, co
             if (!sta_exact_metric_has(metric, column))
                 continue;
             char *name = sta_sprintf("%s%s_%s", prefix, metric, column->name);
-            put_metric_column(rows, l, m, column, name, table);
+            put_column(rows, l, m, column, name, table);
             free(name);
         }
         rc = sta_budget_check(budget, err);
