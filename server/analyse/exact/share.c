@@ -193,13 +193,12 @@ static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, 
                         const struct sta_tally_names *names, struct sta_error *err)
 {
     struct sta_account *account = intake->budget->account;
-    const size_t most = (size_t)names->accumulator_count + 1;
-    uint32_t *accumulators = sta_account_alloc(account, most, sizeof *accumulators, WHAT, err);
-    struct sta_exact_measure *measures = sta_account_alloc(account, most, sizeof *measures, WHAT, err);
+    struct sta_tally_item *items =
+        sta_account_alloc(account, (size_t)names->accumulator_count + 1, sizeof *items, WHAT, err);
     uint32_t *presences =
         sta_account_alloc(account, (size_t)names->presence_count + 1, sizeof *presences, WHAT, err);
-    struct sta_tally tally = {.accumulators = accumulators, .measures = measures, .presences = presences};
-    int rc = accumulators != NULL && measures != NULL && presences != NULL ? STA_OK : err->status;
+    struct sta_tally tally = {.items = items, .presences = presences};
+    int rc = items != NULL && presences != NULL ? STA_OK : err->status;
     while (rc == 0 && in->at < in->end) {
         rc = sta_tally_get(in, names, intake->bins, &tally, err);
         if (rc == 0)
@@ -208,8 +207,7 @@ static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, 
             rc = sta_budget_check(intake->budget, err);
     }
     sta_account_free(account, presences);
-    sta_account_free(account, measures);
-    sta_account_free(account, accumulators);
+    sta_account_free(account, items);
     return rc;
 }
 

@@ -41,10 +41,9 @@ struct worker {
     uint32_t round;          /* counts the bins, from 1 */
     uint32_t *contributions; /* of the round */
     size_t contribution_count, contributions_capacity;
-    uint32_t *accumulators;             /* those of the contributions, and .. */
-    struct sta_exact_measure *measures; /* .. what was measured in each */
+    struct sta_tally_item *items; /* of the accumulators of the contributions */
     uint32_t *presences;
-    size_t accumulator_count, accumulators_capacity, measures_capacity, presence_count, presences_capacity;
+    size_t item_count, items_capacity, presence_count, presences_capacity;
     size_t bin;
     int64_t width;         /* measured of the bin; 0: none */
     struct reaches beyond; /* spans of the slice that reach beyond it */
@@ -85,10 +84,10 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     struct sta_account *account = sweep->account;
     for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
-        void *const all[] = {
-            worker->running,       worker->covers.compared, worker->measures,   worker->accumulator_seen,
-            worker->presence_seen, worker->presences,       worker->met,        worker->contributions,
-            worker->accumulators,  worker->beyond.items,    worker->open.items, worker->covers.items};
+        void *const all[] = {worker->running,       worker->covers.compared, worker->accumulator_seen,
+                             worker->presence_seen, worker->presences,       worker->met,
+                             worker->contributions, worker->items,           worker->beyond.items,
+                             worker->open.items,    worker->covers.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
     }
@@ -223,11 +222,8 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
 static int grow_lists(const struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     struct sta_account *account = sweep->account;
-    const size_t accumulators = worker->accumulator_capacity;
-    int rc = STA_ACCOUNT_GROW(account, worker->accumulators, worker->accumulators_capacity, accumulators,
+    int rc = STA_ACCOUNT_GROW(account, worker->items, worker->items_capacity, worker->accumulator_capacity,
                               WHAT, err);
-    if (rc == 0)
-        rc = STA_ACCOUNT_GROW(account, worker->measures, worker->measures_capacity, accumulators, WHAT, err);
     if (rc == 0)
         rc = STA_ACCOUNT_GROW(account, worker->presences, worker->presences_capacity,
                               worker->presence_capacity, WHAT, err);
@@ -244,8 +240,8 @@ static void list_contribution(const struct sta_exact_sweep *sweep, struct worker
         if (worker->accumulator_seen[accumulator] == worker->round)
             continue;
         worker->accumulator_seen[accumulator] = worker->round;
-        worker->accumulators[worker->accumulator_count] = accumulator;
-        worker->measures[worker->accumulator_count++] = take_measure(sweep, worker, accumulator);
+        worker->items[worker->item_count++] =
+            (struct sta_tally_item){accumulator, take_measure(sweep, worker, accumulator)};
     }
     for (uint32_t i = 0; i < contribution->presences; i++) {
         if (worker->presence_seen[presences[i]] == worker->round)
@@ -262,7 +258,7 @@ static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct 
     int rc = grow_lists(sweep, worker, err);
     if (rc != 0)
         return rc;
-    worker->accumulator_count = worker->presence_count = 0;
+    worker->item_count = worker->presence_count = 0;
     for (size_t i = 0; i < worker->contribution_count; i++) {
         const struct sta_contribution **met = &worker->met[worker->contributions[i]];
         list_contribution(sweep, worker, *met);
@@ -270,10 +266,9 @@ static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct 
     }
     const struct sta_tally tally = {.bin = worker->bin,
                                     .width = worker->width,
-                                    .accumulators = worker->accumulators,
-                                    .measures = worker->measures,
+                                    .items = worker->items,
                                     .presences = worker->presences,
-                                    .accumulator_count = worker->accumulator_count,
+                                    .item_count = worker->item_count,
                                     .presence_count = worker->presence_count};
     worker->width = 0;
     worker->contribution_count = 0;

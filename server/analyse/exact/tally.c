@@ -188,10 +188,10 @@ static int add_part(struct sta_tallies *tallies, struct open_bin *open, const st
     if (rc == 0)
         rc = STA_GROW_ZEROED(tallies->account, open->presences, open->presence_capacity, counts.presences,
                              err);
-    for (size_t i = 0; rc == 0 && i < tally->accumulator_count; i++) {
-        const struct sta_exact_measure *part = &tally->measures[i];
-        struct sta_exact_measure *sum = &open->accumulators[tally->accumulators[i]].sum;
-        open->accumulators[tally->accumulators[i]].met = true;
+    for (size_t i = 0; rc == 0 && i < tally->item_count; i++) {
+        const struct sta_exact_measure *part = &tally->items[i].measure;
+        struct sta_exact_measure *sum = &open->accumulators[tally->items[i].accumulator].sum;
+        open->accumulators[tally->items[i].accumulator].met = true;
         sum->total += part->total;
         sum->covered += part->covered;
         sum->inner += part->inner;
@@ -214,10 +214,10 @@ static int put_tally(struct sta_tallies *tallies, const struct sta_tally *tally,
     uv_mutex_lock(&tallies->lock);
     sta_put_varint(tallies->state, tally->bin);
     sta_put_varint(tallies->state, (uint64_t)tally->width);
-    sta_put_varint(tallies->state, tally->accumulator_count);
-    for (size_t i = 0; i < tally->accumulator_count; i++) {
-        const struct sta_exact_measure *measure = &tally->measures[i];
-        sta_put_varint(tallies->state, tally->accumulators[i]);
+    sta_put_varint(tallies->state, tally->item_count);
+    for (size_t i = 0; i < tally->item_count; i++) {
+        const struct sta_exact_measure *measure = &tally->items[i].measure;
+        sta_put_varint(tallies->state, tally->items[i].accumulator);
         sta_put_varint(tallies->state, (uint64_t)measure->total);
         sta_put_varint(tallies->state, (uint64_t)measure->covered);
         sta_put_varint(tallies->state, (uint64_t)measure->inner);
@@ -247,16 +247,16 @@ static uint32_t get_name(struct sta_cursor *in, const uint32_t *names, uint32_t 
 int sta_tally_get(struct sta_cursor *in, const struct sta_tally_names *names,
                   const struct sta_exact_bins *bins, struct sta_tally *tally, struct sta_error *err)
 {
-    uint32_t *accumulators = (uint32_t *)tally->accumulators, *presences = (uint32_t *)tally->presences;
-    struct sta_exact_measure *measures = (struct sta_exact_measure *)tally->measures;
+    struct sta_tally_item *items = (struct sta_tally_item *)tally->items;
+    uint32_t *presences = (uint32_t *)tally->presences;
     tally->bin = sta_shared_get_index(in, bins->count);
     tally->width = get_ticks(in);
-    tally->accumulator_count = sta_shared_get_index(in, (uint64_t)names->accumulator_count + 1);
-    for (size_t i = 0; i < tally->accumulator_count && !in->failed; i++) {
-        accumulators[i] = get_name(in, names->accumulators, names->accumulator_count);
-        measures[i].total = get_ticks(in);
-        measures[i].covered = get_ticks(in);
-        measures[i].inner = get_ticks(in);
+    tally->item_count = sta_shared_get_index(in, (uint64_t)names->accumulator_count + 1);
+    for (size_t i = 0; i < tally->item_count && !in->failed; i++) {
+        items[i].accumulator = get_name(in, names->accumulators, names->accumulator_count);
+        items[i].measure.total = get_ticks(in);
+        items[i].measure.covered = get_ticks(in);
+        items[i].measure.inner = get_ticks(in);
     }
     tally->presence_count = sta_shared_get_index(in, (uint64_t)names->presence_count + 1);
     for (size_t i = 0; i < tally->presence_count && !in->failed; i++)
@@ -272,8 +272,8 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
         return put_tally(tallies, tally, err);
     int64_t width = sta_bin_to(tallies->bins, tally->bin) - sta_bin_from(tallies->bins, tally->bin);
     if (tally->width == width && tallies->places != NULL) {
-        for (size_t i = 0; i < tally->accumulator_count; i++)
-            finalize(tallies, tally->bin, tally->accumulators[i], &tally->measures[i]);
+        for (size_t i = 0; i < tally->item_count; i++)
+            finalize(tallies, tally->bin, tally->items[i].accumulator, &tally->items[i].measure);
         for (size_t i = 0; i < tally->presence_count; i++)
             count_presence(tallies, tally->bin, tally->presences[i]);
         return STA_OK;

@@ -30,14 +30,19 @@ void sta_tallies_put_into(struct sta_tallies *tallies, struct sta_buffer *state)
 void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *places,
                             struct sta_fields *metrics);
 
+/* What was measured in an accumulator. */
+struct sta_tally_item {
+    uint32_t accumulator;
+    struct sta_exact_measure measure;
+};
+
 /* What one worker brings. */
 struct sta_tally {
     size_t bin;
-    int64_t width;                            /* ticks of the bin that it has measured */
-    const uint32_t *accumulators;             /* distinct ones with an event in the bin, and .. */
-    const struct sta_exact_measure *measures; /* .. what was measured in each */
-    const uint32_t *presences;                /* likewise distinct */
-    size_t accumulator_count, presence_count;
+    int64_t width;                      /* ticks of the bin that it has measured */
+    const struct sta_tally_item *items; /* of distinct accumulators with an event in the bin */
+    const uint32_t *presences;          /* likewise distinct */
+    size_t item_count, presence_count;
 };
 
 /* What the numbers of another process are here: STA_NO_CODE where there is none. */
