@@ -274,7 +274,7 @@ struct sta_preset_ledger {
 struct sta_hash_conflict {
     bool of_host; /* else of a file */
     const char *hash;
-    struct {
+    struct sta_conflict_definition {
         const char *text, *file; /* text NULL: without a name; file: the first that defines it so, by path */
     } * definitions;             /* by path */
     size_t count;

@@ -214,8 +214,7 @@ static uint32_t deepest_layer(const struct sta_bound_query *bound, const struct 
 {
     uint32_t best = STA_NO_LAYER;
     for (size_t l = 0; l < bound->preset->layer_count; l++)
-        if (sta_class_has(class, sta_classes_layer_bit(bound->classes, l)) &&
-            (best == STA_NO_LAYER || depths[l] > depths[best]))
+        if (sta_class_has(class, l) && (best == STA_NO_LAYER || depths[l] > depths[best]))
             best = (uint32_t)l;
     return best;
 }

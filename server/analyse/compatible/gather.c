@@ -226,7 +226,7 @@ static void count_events(const struct sta_gather *gather, const struct sta_combi
     size_t layers = 0;
     bool taken = false;
     for (size_t l = 0; l < bound->preset->layer_count; l++) {
-        bool has = sta_class_has(&class, sta_classes_layer_bit(bound->classes, l));
+        bool has = sta_class_has(&class, l);
         layers += has;
         counts->of_layer[l] += has ? count : 0;
         taken |= has && (asked == STA_NO_LAYER || asked == l);

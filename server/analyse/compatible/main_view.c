@@ -26,8 +26,7 @@ static uint8_t *find_signatures(struct sta_pool *pool, const struct sta_hlm *hlm
     uint8_t *takes = sta_pool_take(pool, (size_t)hlm->signature_count + 1, 1, "functions", err);
     uint32_t bit = 0;
     if (layer != STA_NO_LAYER)
-        bit = metric == STA_LAYER_ITSELF ? sta_classes_layer_bit(classes, layer)
-                                         : sta_classes_metric_bit(classes, layer, metric);
+        bit = metric == STA_LAYER_ITSELF ? layer : sta_classes_metric_bit(classes, layer, metric);
     *groups = 0;
     for (uint32_t s = 0; takes != NULL && s < hlm->signature_count; s++) {
         takes[s] = layer == STA_NO_LAYER || sta_class_has(&hlm->signatures[s].class, bit);

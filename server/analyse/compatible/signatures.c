@@ -59,20 +59,15 @@ static int find(struct sta_signatures *signatures, const struct sta_signature *s
 
 /* ---- of a class */
 
-static bool in_layer(const struct sta_signatures *signatures, const struct sta_class *class, size_t layer)
-{
-    return sta_class_has(class, sta_classes_layer_bit(signatures->bound->classes, layer));
-}
-
 static bool takes(const struct sta_signatures *signatures, const struct sta_class *class)
 {
     const struct sta_hlm_options *options = signatures->options;
     if (class->fate != STA_FATE_KEPT)
         return false;
     if (options->layer != STA_NO_LAYER)
-        return in_layer(signatures, class, options->layer);
-    for (size_t l = 0; l < signatures->bound->preset->layer_count; l++)
-        if (in_layer(signatures, class, l))
+        return sta_class_has(class, options->layer);
+    for (uint32_t l = 0; l < signatures->bound->preset->layer_count; l++)
+        if (sta_class_has(class, l))
             return true;
     return options->unmatched;
 }
@@ -83,9 +78,9 @@ static bool shows(const struct sta_signatures *signatures, const struct sta_clas
     const struct sta_hlm_options *options = signatures->options;
     const struct sta_preset *preset = signatures->bound->preset;
     bool any = options->all_members;
-    for (size_t l = 0; l < preset->layer_count; l++)
+    for (uint32_t l = 0; l < preset->layer_count; l++)
         any |= sta_layer_has_files(&preset->layers[l]) &&
-               (options->layer == STA_NO_LAYER || options->layer == l) && in_layer(signatures, class, l);
+               (options->layer == STA_NO_LAYER || options->layer == l) && sta_class_has(class, l);
     return any;
 }
 

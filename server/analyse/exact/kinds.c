@@ -66,7 +66,7 @@ static void list_layers(struct sta_kinds *kinds, const struct sta_class *class, 
     kind->metrics = metrics;
     for (uint32_t l = 0; l < shape->layer_count; l++) {
         const struct sta_exact_shape_layer *layer = &shape->layers[l];
-        if (!sta_class_has(class, sta_classes_layer_bit(kinds->classes, l)))
+        if (!sta_class_has(class, l))
             continue;
         kind->in_layers++;
         if (!layer->wanted)
@@ -85,7 +85,7 @@ static void list_unions(struct sta_kinds *kinds, const struct sta_class *class, 
     kind->unions = unions;
     for (uint32_t l = 0; kinds->unions && l < shape->layer_count; l++) {
         uint32_t parent = shape->layers[l].parent;
-        if (!sta_class_has(class, sta_classes_layer_bit(kinds->classes, l)))
+        if (!sta_class_has(class, l))
             continue;
         if (parent != STA_NO_LAYER && shape->layers[parent].wanted)
             add_once(unions, &kind->union_count, parent);

@@ -244,12 +244,6 @@ const struct sta_preset *sta_classes_preset(const struct sta_classes *classes)
     return classes->preset;
 }
 
-uint32_t sta_classes_layer_bit(const struct sta_classes *classes, size_t layer)
-{
-    STA_ASSERT(layer < classes->preset->layer_count);
-    return (uint32_t)layer;
-}
-
 uint32_t sta_classes_metric_bit(const struct sta_classes *classes, size_t layer, size_t metric)
 {
     STA_ASSERT(layer < classes->preset->layer_count && metric < classes->preset->layers[layer].metric_count);

@@ -53,8 +53,7 @@ void sta_classes_destroy(struct sta_classes *classes); /* NULL allowed; after it
 /** The preset as bound: that of the caller, or for layers_from_categories one whose layers are those of this
  * trace.  Valid while the classes live. */
 const struct sta_preset *sta_classes_preset(const struct sta_classes *classes);
-/** Bit of a layer (its index) and of one of its derived metrics, which is set only where the layer's is. */
-uint32_t sta_classes_layer_bit(const struct sta_classes *classes, size_t layer);
+/** Bit of a derived metric of a layer, which is set only where the layer's is. */
 uint32_t sta_classes_metric_bit(const struct sta_classes *classes, size_t layer, size_t metric);
 
 /** From now on the classes of whole row groups are kept, as far as there is memory, for the next pass over

@@ -47,81 +47,66 @@ static int find_conflicting(const struct sta_tables *tables, enum sta_definition
 /* ---- their definitions */
 
 struct gathering {
-    const struct sta_text *shown;
-    size_t shown_count;
-    struct found {
-        size_t hash; /* its place among those shown */
-        struct sta_definition as;
-    } * found;
-    size_t count, capacity;
-    struct sta_account *account;
-    int status;
-    struct sta_error *err;
+    const struct sta_text *hashes;
+    struct sta_hash_conflict *conflicts;
+    size_t count; /* of those that are shown */
 };
+
+/* Keeps, of each text, the first file by path; and of these, the first ones. */
+static void add_definition(struct sta_hash_conflict *conflict, const struct sta_definition *definition)
+{
+    struct sta_conflict_definition *all = conflict->definitions;
+    const char *text = definition->text;
+    size_t at = 0, same = 0;
+    while (
+        same < conflict->count &&
+        (text == NULL || all[same].text == NULL ? text != all[same].text : strcmp(text, all[same].text) != 0))
+        same++;
+    while (at < conflict->count && strcmp(all[at].file, definition->path) <= 0)
+        at++;
+    if (at > same || at == STA_CONFLICT_DEFINITIONS)
+        return;
+    if (same == conflict->count)
+        conflict->count += conflict->count < STA_CONFLICT_DEFINITIONS;
+    same = STA_MIN(same, conflict->count - 1);
+    memmove(&all[at + 1], &all[at], (same - at) * sizeof *all);
+    all[at] = (struct sta_conflict_definition){text, definition->path};
+}
 
 static void gather(void *context, const char *key, size_t key_length, const struct sta_definition *definition)
 {
-    struct gathering *gathering = context;
+    const struct gathering *gathering = context;
     const struct sta_text hash = {key, (uint32_t)key_length};
-    for (size_t i = 0; i < gathering->shown_count; i++) {
-        if (by_text(&gathering->shown[i], &hash) != 0)
-            continue;
-        if (gathering->status == STA_OK)
-            gathering->status = STA_ACCOUNT_GROW(gathering->account, gathering->found, gathering->capacity,
-                                                 gathering->count + 1, CONFLICTS, gathering->err);
-        if (gathering->status == STA_OK)
-            gathering->found[gathering->count++] = (struct found){i, *definition};
-    }
+    for (size_t i = 0; i < gathering->count; i++)
+        if (by_text(&gathering->hashes[i], &hash) == 0)
+            add_definition(&gathering->conflicts[i], definition);
 }
 
-static int by_hash_and_path(const void *a, const void *b)
+static const char *copy(const char *text, struct sta_arena *memory)
 {
-    const struct found *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return strcmp(x->as.path, y->as.path);
+    return text != NULL ? sta_arena_copy(memory, text, strlen(text)) : NULL;
 }
 
-static bool is_said(const struct sta_hash_conflict *conflict, const char *text)
+/* Finds the definitions of the hashes of some conflicts; their texts become the report's. */
+static void find_definitions(const struct sta_tables *tables, enum sta_definition_kind kind,
+                             const struct gathering *gathering, struct sta_arena *memory)
 {
-    for (size_t i = 0; i < conflict->count; i++) {
-        const char *said = conflict->definitions[i].text;
-        if (text == NULL || said == NULL ? text == said : strcmp(text, said) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void add_definition(struct sta_hash_conflict *conflict, const struct sta_definition *definition,
-                           struct sta_arena *memory)
-{
-    if (conflict->count == STA_CONFLICT_DEFINITIONS || is_said(conflict, definition->text))
-        return;
-    conflict->definitions[conflict->count].text =
-        definition->text ? sta_arena_copy(memory, definition->text, definition->length) : NULL;
-    conflict->definitions[conflict->count++].file =
-        sta_arena_copy(memory, definition->path, strlen(definition->path));
-}
-
-/* The shown ones with their definitions. */
-static void report_found(const struct gathering *gathering, enum sta_definition_kind kind,
-                         struct sta_content_report *report)
-{
-    if (gathering->count > 0)
-        qsort(gathering->found, gathering->count, sizeof *gathering->found, by_hash_and_path);
-    struct sta_hash_conflict *conflicts = report->conflicts + report->conflict_count;
-    const struct sta_text *hashes = gathering->shown;
-    for (size_t i = 0; i < gathering->shown_count; i++) {
-        conflicts[i] = (struct sta_hash_conflict){
-            .of_host = kind == STA_DEFINES_HOST,
-            .hash = sta_arena_copy(&report->memory, hashes[i].bytes, hashes[i].length)};
-        conflicts[i].definitions =
-            sta_arena_alloc(&report->memory, STA_CONFLICT_DEFINITIONS * sizeof *conflicts[i].definitions,
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct sta_text *hash = &gathering->hashes[i];
+        gathering->conflicts[i] = (struct sta_hash_conflict){
+            .of_host = kind == STA_DEFINES_HOST, .hash = sta_arena_copy(memory, hash->bytes, hash->length)};
+        gathering->conflicts[i].definitions =
+            sta_arena_alloc(memory, STA_CONFLICT_DEFINITIONS * sizeof *gathering->conflicts[i].definitions,
                             _Alignof(max_align_t));
     }
+    if (gathering->count > 0)
+        sta_tables_each_definition(tables, kind, gather, (void *)gathering);
     for (size_t i = 0; i < gathering->count; i++)
-        add_definition(&conflicts[gathering->found[i].hash], &gathering->found[i].as, &report->memory);
-    report->conflict_count += gathering->shown_count;
+        for (size_t d = 0; d < gathering->conflicts[i].count; d++) {
+            struct sta_conflict_definition *definition = &gathering->conflicts[i].definitions[d];
+            definition->text = copy(definition->text, memory);
+            definition->file = copy(definition->file, memory);
+        }
 }
 
 static int report_kind(const struct sta_tables *tables, enum sta_definition_kind kind,
@@ -129,18 +114,14 @@ static int report_kind(const struct sta_tables *tables, enum sta_definition_kind
 {
     size_t count = 0;
     struct sta_text *hashes = NULL;
-    struct gathering gathering = {.account = account, .err = err};
     int status = find_conflicting(tables, kind, account, &hashes, &count, err);
-    gathering.shown = hashes;
-    gathering.shown_count = STA_MIN(count, (size_t)STA_CONFLICTS_SHOWN);
-    if (status == STA_OK && count > 0) {
-        sta_tables_each_definition(tables, kind, gather, &gathering);
-        status = gathering.status;
+    if (status == STA_OK) {
+        const struct gathering gathering = {hashes, report->conflicts + report->conflict_count,
+                                            STA_MIN(count, (size_t)STA_CONFLICTS_SHOWN)};
+        find_definitions(tables, kind, &gathering, &report->memory);
+        report->conflict_count += gathering.count;
     }
-    if (status == STA_OK)
-        report_found(&gathering, kind, report);
     report->conflicting_hashes += count;
-    sta_account_free(account, gathering.found);
     sta_account_free(account, hashes);
     return status;
 }

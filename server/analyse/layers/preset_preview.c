@@ -14,7 +14,7 @@ static bool is_left_out(void *context, uint32_t code, struct sta_counted_functio
     const struct sta_class class = sta_classes_get(bound->classes, code);
     bool in_some_layer = false;
     for (size_t l = 0; l < bound->preset->layer_count; l++)
-        in_some_layer |= sta_class_has(&class, sta_classes_layer_bit(bound->classes, l));
+        in_some_layer |= sta_class_has(&class, l);
     return class.fate == STA_FATE_KEPT && !in_some_layer;
 }
 
@@ -64,7 +64,7 @@ static void list_layers(const struct sta_bound_query *bound, const struct sta_cl
                                layer->color, layer->parent, layer->condition};
         for (size_t i = 0; i < STA_COUNT_OF(cells); i++)
             sta_table_set_string(table, &table->columns[i], row, cells[i]);
-        uint32_t bit = sta_classes_layer_bit(bound->classes, l);
+        uint32_t bit = (uint32_t)l;
         sta_table_set_int(&table->columns[6], row++,
                           (int64_t)sta_class_counts_of_bit(counts, bound->classes, bit));
         for (size_t m = 0; m < layer->metric_count; m++, row++) {
@@ -89,7 +89,7 @@ static void say_facts(const struct sta_bound_query *bound, const struct sta_clas
         int64_t count = (int64_t)sta_class_counts_total(counts, code);
         size_t layers = 0;
         for (size_t l = 0; l < bound->preset->layer_count; l++)
-            layers += sta_class_has(&class, sta_classes_layer_bit(classes, l));
+            layers += sta_class_has(&class, l);
         events += count;
         sta_fate_counts_add(&fates, class.fate, layers, count);
     }

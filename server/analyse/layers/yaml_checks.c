@@ -8,15 +8,6 @@
 
 #define NAME_LENGTH 64
 
-static int unknown_key(const struct sta_yaml_node *key, const char *what, const char *const *allowed,
-                       size_t count, struct sta_error *err)
-{
-    char *names = sta_join_names(allowed, sizeof *allowed, count);
-    int status = sta_yaml_fail(key, err, "unknown key \"%s\"; %s may have: %s", key->text, what, names);
-    free(names);
-    return status;
-}
-
 int sta_check_keys(const struct sta_yaml_node *node, const char *what, const char *const *allowed,
                    size_t count, struct sta_error *err)
 {
@@ -28,8 +19,13 @@ int sta_check_keys(const struct sta_yaml_node *node, const char *what, const cha
         size_t known = 0;
         while (known < count && strcmp(allowed[known], node->keys[i]->text) != 0)
             known++;
-        if (known == count)
-            return unknown_key(node->keys[i], what, allowed, count, err);
+        if (known < count)
+            continue;
+        char *names = sta_join_names(allowed, sizeof *allowed, count);
+        sta_yaml_fail(node->keys[i], err, "unknown key \"%s\"; %s may have: %s", node->keys[i]->text, what,
+                      names);
+        free(names);
+        return err->status;
     }
     return STA_OK;
 }

@@ -190,7 +190,7 @@ static int take_layers(struct sta_overlap_request *request, struct sta_error *er
         request->sets[request->set_count] =
             (struct sta_overlap_set){.name = set_name_of(request, layer->name),
                                      .text = layer->condition != NULL ? layer->condition : "true",
-                                     .layer_bit = sta_classes_layer_bit(request->classes, l)};
+                                     .layer_bit = l};
         request->set_count++;
     }
     return rc == 0 && request->set_count == 0 ? fail_layers(preset, "no layer was picked", err) : rc;
@@ -298,8 +298,7 @@ static bool are_bound(const struct sta_overlap_query *query, bool filters)
 static uint32_t bit_of_given(const struct sta_overlap_request *request, size_t set)
 {
     const struct sta_overlap_query *query = request->query;
-    return sta_classes_layer_bit(
-        request->classes, request->borrows ? layer_of(query->bound, query->sets[set].expression) : set);
+    return request->borrows ? layer_of(query->bound, query->sets[set].expression) : (uint32_t)set;
 }
 
 static void take_signatures(struct sta_overlap_request *request)

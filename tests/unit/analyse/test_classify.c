@@ -53,7 +53,7 @@ static char *classify(struct sta_snapshot *snapshot, const struct sta_presets *p
                            : class.fate == STA_FATE_FUNCTION ? "function"
                                                              : "kept");
         for (size_t l = 0; l < preset->layer_count; l++) {
-            if (sta_class_has(&class, sta_classes_layer_bit(classes, l)))
+            if (sta_class_has(&class, l))
                 sta_put_format(&out, " %s", preset->layers[l].name);
             for (size_t m = 0; m < preset->layers[l].metric_count; m++) {
                 if (sta_class_has(&class, sta_classes_metric_bit(classes, l, m)))
