@@ -1,5 +1,5 @@
 /* Cuts the time axis where about `slice_rows` rows have passed, taking the rows of a row group as spread
- * evenly over its time.
+ * evenly over its time: at some points, a sixteenth of a slice apart.
  *
  * Many segments may cover the same time, so cutting at the ends of row groups would give slices of very
  * different size.  The estimate only steers sizes: a slice's content is found exactly, by searching each
@@ -20,143 +20,112 @@
 
 static const char WHAT[] = "the plan of slices of time";
 
-/* At a time a row group begins (open 1) or ends (-1), and with it so many rows per tick; `rows` fall there at
- * once. */
-struct change {
-    int64_t at;
-    double density, rows;
-    int open;
-};
-
-static int compare_changes(const void *a, const void *b, void *context)
-{
-    const struct change *x = a;
-    const struct change *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-/* NULL when it fails. */
-static struct change *changes_of(const struct sta_ordered_row_group *row_groups, size_t row_group_count,
-                                 const struct sta_budget *budget, struct sta_error *err)
-{
-    struct change *changes =
-        sta_account_alloc(budget->account, row_group_count * 2 + 1, sizeof *changes, WHAT, err);
-    for (size_t i = 0; changes != NULL && i < row_group_count; i++) {
-        double width = (double)row_groups[i].ts_max - (double)row_groups[i].ts_min;
-        double rows = (double)row_groups[i].rows;
-        double density = width > 0 ? rows / width : 0;
-        changes[i * 2] = (struct change){row_groups[i].ts_min, density, width > 0 ? 0 : rows, 1};
-        changes[i * 2 + 1] = (struct change){row_groups[i].ts_max, -density, 0, -1};
-    }
-    if (changes == NULL ||
-        sta_sort(budget, changes, row_group_count * 2, sizeof *changes, compare_changes, NULL, err) == 0)
-        return changes;
-    sta_account_free(budget->account, changes);
-    return NULL;
-}
-
-struct cuts {
-    int64_t *bounds;
-    size_t count, capacity;
+struct planning {
+    struct sta_slice_plan *plan;
+    const struct sta_ordered_row_group *row_groups;
+    size_t row_group_count, slice_rows;
     const struct sta_budget *budget;
 };
 
-/* Keeps room for the last bound. */
-static int add_cut(struct cuts *cuts, int64_t at, struct sta_error *err)
+/* The rows of a row group lie at points of time, as many at each: pairs of a time and the number of the row
+ * group, times FLAGS.  Its first point OPENS it, its last CLOSES it. */
+enum { OPENS = 1, CLOSES = 2, FLAGS = 4 };
+
+static size_t count_points(const struct planning *planning, size_t row_group)
 {
-    if (cuts->count > 0 && at <= cuts->bounds[cuts->count - 1])
-        return 0;
-    int rc =
-        STA_ACCOUNT_GROW(cuts->budget->account, cuts->bounds, cuts->capacity, cuts->count + 2, WHAT, err);
-    if (rc == 0)
-        cuts->bounds[cuts->count++] = at;
-    return rc == 0 ? sta_budget_check_step(cuts->budget, cuts->count, err) : rc;
+    return 2 + planning->row_groups[row_group].rows / STA_MAX(planning->slice_rows / 16, (size_t)1);
 }
 
-/* Cuts between two changes.  @rows: those since the last cut, before and after. */
-static int cut_interval(struct cuts *cuts, int64_t from, int64_t to, double density, double *rows,
-                        double slice_rows, struct sta_error *err)
+static struct sta_word_pair *put_points(const struct planning *planning, size_t number,
+                                        struct sta_word_pair *points)
 {
-    double end = (double)to - (double)from;
-    double rest = *rows + density * end;
-    double done = density > 0 ? -*rows / density : 0; /* where the last cut would lie at this density */
-    int rc = 0;
-    while (density > 0 && rest >= slice_rows && rc == 0) {
-        done += slice_rows / density;
-        double step = STA_MIN(STA_MAX(done, 0) + 1, end);
-        rc = add_cut(cuts, from + (int64_t)step, err);
-        rest -= slice_rows;
-    }
-    *rows = rest;
-    return rc;
+    const struct sta_ordered_row_group *row_group = &planning->row_groups[number];
+    const uint64_t low = sta_order_integer(row_group->ts_min), high = sta_order_integer(row_group->ts_max);
+    const size_t last = count_points(planning, number) - 1;
+    for (size_t i = 0; i < last; i++)
+        points[i] = (struct sta_word_pair){low + (high - low) / last * i, number * FLAGS};
+    points[0].minor += OPENS;
+    points[last] = (struct sta_word_pair){high, number * FLAGS + CLOSES};
+    return points + last + 1;
 }
 
-/* Goes through the changes in order of time. */
-static int cut_all(struct cuts *cuts, const struct change *changes, size_t count, size_t slice_rows,
-                   struct sta_error *err)
+/* Of all row groups, in order of time.  NULL when it fails. */
+static struct sta_word_pair *points_of(const struct planning *planning, size_t *count, struct sta_error *err)
 {
-    double density = 0, rows = 0, least = (double)slice_rows;
-    int64_t open = 0; /* row groups */
-    int rc = add_cut(cuts, INT64_MIN, err);
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        if (i > 0)
-            rc = cut_interval(cuts, changes[i - 1].at, changes[i].at, density, &rows, least, err);
-        if (rc == 0 && rows + changes[i].rows > least) {
-            rc = add_cut(cuts, changes[i].at, err);
-            rows = 0;
-        }
-        density += changes[i].density;
-        rows += changes[i].rows;
-        open += changes[i].open;
-        least = (double)STA_MAX(slice_rows, (size_t)open * (slice_rows / STA_SLICE_ROW_GROUPS));
-    }
-    return rc;
+    struct sta_account *account = planning->budget->account;
+    *count = 0;
+    for (size_t i = 0; i < planning->row_group_count; i++)
+        *count += count_points(planning, i);
+    struct sta_word_pair *points = sta_account_alloc(account, 2 * *count + 1, sizeof *points, WHAT, err);
+    struct sta_word_pair *end = points;
+    for (size_t i = 0; points != NULL && i < planning->row_group_count; i++)
+        end = put_points(planning, i, end);
+    if (points == NULL ||
+        sta_radix_failed(sta_radix_sort_pairs(points, end, *count, planning->budget->cancel),
+                         "points of time", *count, err) == STA_OK)
+        return points;
+    sta_account_free(account, points);
+    return NULL;
 }
 
-static int cut(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
-               size_t row_group_count, size_t slice_rows, const struct sta_budget *budget,
+/* A slice begins at a point before which there are as many rows as it aims at.  Row groups are read in the
+ * order in which they open. */
+static int cut(const struct planning *planning, const struct sta_word_pair *points, size_t count,
                struct sta_error *err)
 {
-    struct change *changes = changes_of(row_groups, row_group_count, budget, err);
-    struct cuts cuts = {.budget = budget};
-    int rc = changes == NULL ? err->status : cut_all(&cuts, changes, row_group_count * 2, slice_rows, err);
-    sta_account_free(budget->account, changes);
-    plan->bounds = cuts.bounds;
-    plan->slice_count = cuts.count;
+    struct sta_account *account = planning->budget->account;
+    struct sta_slice_plan *plan = planning->plan;
+    size_t capacity = 0, opened = 0, closed = 0, rows = 0; /* rows: since the last cut */
+    int rc = STA_ACCOUNT_GROW(account, plan->bounds, capacity, 2, WHAT, err);
     if (rc == 0)
-        plan->bounds[cuts.count] = INT64_MAX;
+        plan->bounds[plan->slice_count++] = INT64_MIN;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        const int64_t at = sta_unorder_integer(points[i].major);
+        const size_t number = points[i].minor / FLAGS, open = opened - STA_MIN(opened, closed);
+        const size_t least =
+            STA_MAX(planning->slice_rows, open * (planning->slice_rows / STA_SLICE_ROW_GROUPS));
+        if (rows >= least && at > plan->bounds[plan->slice_count - 1]) {
+            rc = STA_ACCOUNT_GROW(account, plan->bounds, capacity, plan->slice_count + 2, WHAT, err);
+            if (rc != 0)
+                break;
+            plan->bounds[plan->slice_count++] = at;
+            rows = 0;
+        }
+        rows += planning->row_groups[number].rows / count_points(planning, number) + 1;
+        if (points[i].minor & OPENS)
+            plan->order[opened++] = (uint32_t)number;
+        closed += (points[i].minor & CLOSES) != 0;
+        rc = sta_budget_check_step(planning->budget, i, err);
+    }
+    if (rc == 0)
+        plan->bounds[plan->slice_count] = INT64_MAX;
     return rc;
 }
 
-static int order_row_groups(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
-                            size_t row_group_count, const struct sta_budget *budget, struct sta_error *err)
+static int cut_and_order(const struct planning *planning, struct sta_error *err)
 {
-    struct sta_word_pair *pairs =
-        sta_account_alloc(budget->account, 2 * row_group_count + 1, sizeof *pairs, WHAT, err);
-    plan->order = sta_account_alloc(budget->account, row_group_count + 1, sizeof *plan->order, WHAT, err);
-    int rc = pairs == NULL || plan->order == NULL ? err->status : STA_OK;
-    for (size_t i = 0; rc == 0 && i < row_group_count; i++)
-        pairs[i] = (struct sta_word_pair){sta_order_integer(row_groups[i].ts_min), i};
-    if (rc == 0)
-        rc = sta_radix_failed(
-            sta_radix_sort_pairs(pairs, pairs + row_group_count, row_group_count, budget->cancel),
-            "row groups", row_group_count, err);
-    for (size_t i = 0; rc == 0 && i < row_group_count; i++)
-        plan->order[i] = (uint32_t)pairs[i].minor;
-    sta_account_free(budget->account, pairs);
+    struct sta_account *account = planning->budget->account;
+    size_t count;
+    struct sta_word_pair *points = points_of(planning, &count, err);
+    planning->plan->order =
+        sta_account_alloc(account, planning->row_group_count + 1, sizeof(uint32_t), WHAT, err);
+    int rc =
+        points != NULL && planning->plan->order != NULL ? cut(planning, points, count, err) : err->status;
+    sta_account_free(account, points);
     return rc;
 }
 
-static int alloc_uses(struct sta_slice_plan *plan, size_t row_group_count, struct sta_account *account,
-                      struct sta_error *err)
+static int alloc_uses(const struct planning *planning, struct sta_error *err)
 {
+    struct sta_slice_plan *plan = planning->plan;
+    struct sta_account *account = planning->budget->account;
+    const size_t row_groups = planning->row_group_count + 1;
     plan->reads = sta_account_calloc(account, plan->slice_count, sizeof *plan->reads, WHAT, err);
     plan->first_member =
         sta_account_calloc(account, plan->slice_count + 1, sizeof *plan->first_member, WHAT, err);
-    plan->uses = sta_account_calloc(account, row_group_count + 1, sizeof *plan->uses, WHAT, err);
-    plan->first_slice =
-        sta_account_calloc(account, row_group_count + 1, sizeof *plan->first_slice, WHAT, err);
-    plan->first_use = sta_account_calloc(account, row_group_count + 1, sizeof *plan->first_use, WHAT, err);
+    plan->uses = sta_account_calloc(account, row_groups, sizeof *plan->uses, WHAT, err);
+    plan->first_slice = sta_account_calloc(account, row_groups, sizeof *plan->first_slice, WHAT, err);
+    plan->first_use = sta_account_calloc(account, row_groups, sizeof *plan->first_use, WHAT, err);
     bool all = plan->reads != NULL && plan->first_member != NULL && plan->uses != NULL &&
                plan->first_slice != NULL && plan->first_use != NULL;
     return all ? 0 : err->status;
@@ -187,13 +156,15 @@ static int order_open(struct open_row_groups *open, const struct sta_budget *bud
 }
 
 /* Members of a slice: the row groups that began before its end and have not ended before its start. */
-static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
-                        size_t row_group_count, size_t s, struct open_row_groups *open,
-                        const struct sta_budget *budget, struct sta_error *err)
+static int assign_slice(const struct planning *planning, size_t s, struct open_row_groups *open,
+                        struct sta_error *err)
 {
+    struct sta_slice_plan *plan = planning->plan;
+    const struct sta_ordered_row_group *row_groups = planning->row_groups;
+    const struct sta_budget *budget = planning->budget;
     bool last = s + 1 == plan->slice_count;
     size_t member = plan->first_member[s];
-    while (open->read < row_group_count &&
+    while (open->read < planning->row_group_count &&
            (last || row_groups[plan->order[open->read]].ts_min < plan->bounds[s + 1]))
         open->items[open->count++] = plan->order[open->read++];
     int rc = STA_ACCOUNT_GROW(budget->account, plan->members, open->member_capacity, member + open->count,
@@ -217,15 +188,15 @@ static int assign_slice(struct sta_slice_plan *plan, const struct sta_ordered_ro
     return sta_budget_check(budget, err);
 }
 
-static int assign(struct sta_slice_plan *plan, const struct sta_ordered_row_group *row_groups,
-                  size_t row_group_count, const struct sta_budget *budget, struct sta_error *err)
+static int assign(const struct planning *planning, struct sta_error *err)
 {
+    struct sta_account *account = planning->budget->account;
     struct open_row_groups open = {
-        .items = sta_account_alloc(budget->account, row_group_count + 1, sizeof *open.items, WHAT, err)};
-    int rc = open.items == NULL ? err->status : alloc_uses(plan, row_group_count, budget->account, err);
-    for (size_t s = 0; s < plan->slice_count && rc == 0; s++)
-        rc = assign_slice(plan, row_groups, row_group_count, s, &open, budget, err);
-    sta_account_free(budget->account, open.items);
+        .items = sta_account_alloc(account, planning->row_group_count + 1, sizeof *open.items, WHAT, err)};
+    int rc = open.items == NULL ? err->status : alloc_uses(planning, err);
+    for (size_t s = 0; s < planning->plan->slice_count && rc == 0; s++)
+        rc = assign_slice(planning, s, &open, err);
+    sta_account_free(account, open.items);
     return rc;
 }
 
@@ -233,12 +204,11 @@ int sta_slice_plan_init(struct sta_slice_plan *plan, const struct sta_ordered_ro
                         size_t row_group_count, size_t slice_rows, const struct sta_budget *budget,
                         struct sta_error *err)
 {
+    const struct planning planning = {plan, row_groups, row_group_count, slice_rows, budget};
     *plan = (struct sta_slice_plan){0};
-    int rc = order_row_groups(plan, row_groups, row_group_count, budget, err);
+    int rc = cut_and_order(&planning, err);
     if (rc == 0)
-        rc = cut(plan, row_groups, row_group_count, slice_rows, budget, err);
-    if (rc == 0)
-        rc = assign(plan, row_groups, row_group_count, budget, err);
+        rc = assign(&planning, err);
     for (size_t i = 0; i < row_group_count && rc == 0; i++)
         plan->first_use[i + 1] = plan->first_use[i] + plan->uses[i];
     return rc;
