@@ -130,11 +130,9 @@ static int end_column(struct sta_materialized *materialized, struct sta_material
                       struct sta_error *err)
 {
     const uint32_t rows = materialized->filled;
-    const size_t old = column->piece_capacity;
-    if (STA_ACCOUNT_GROW(&materialized->account, column->pieces, column->piece_capacity,
-                         materialized->batch_count + 1, "what leads to collected rows", err) != STA_OK)
+    if (STA_ACCOUNT_GROW_ZEROED(&materialized->account, column->pieces, column->piece_capacity,
+                                materialized->batch_count + 1, "what leads to collected rows", err) != STA_OK)
         return err->status;
-    memset(column->pieces + old, 0, (column->piece_capacity - old) * sizeof *column->pieces);
     struct sta_column_piece *piece = &column->pieces[materialized->batch_count];
     piece->plain = !pack(column, rows, &piece->narrow, materialized->packed);
     size_t size = rows * column->width;
@@ -194,19 +192,6 @@ static struct sta_translation *find_translation(struct sta_materialized_column *
     return &column->translations[i];
 }
 
-static int reserve_space(struct sta_account *account, struct sta_translation *translation,
-                         struct sta_error *err)
-{
-    size_t count = sta_dictionary_count(translation->from), old = translation->capacity;
-    if (count <= old)
-        return STA_OK;
-    int rc = STA_ACCOUNT_GROW(account, translation->codes, translation->capacity, count,
-                              "the texts of a result", err);
-    if (rc == STA_OK)
-        memset(translation->codes + old, 0, (translation->capacity - old) * sizeof *translation->codes);
-    return rc;
-}
-
 static int translate(struct sta_account *account, struct sta_materialized_column *column,
                      const struct sta_dictionary *from, uint32_t *codes, uint32_t count,
                      struct sta_error *err)
@@ -214,7 +199,8 @@ static int translate(struct sta_account *account, struct sta_materialized_column
     if (from == NULL) /* of a vector in which every value is missing */
         return STA_OK;
     struct sta_translation *translation = find_translation(column, from);
-    if (reserve_space(account, translation, err) != STA_OK)
+    if (STA_ACCOUNT_GROW_ZEROED(account, translation->codes, translation->capacity,
+                                sta_dictionary_count(from), "the texts of a result", err) != STA_OK)
         return err->status;
     for (uint32_t i = 0; i < count; i++) {
         if (codes[i] == STA_NO_CODE)

@@ -26,17 +26,6 @@ void sta_ordered_gather_begin(struct sta_ordered_gathering *gathering)
     gathering->unit_count = gathering->part_count = 0;
 }
 
-static int grow_places(struct sta_ordered_gathering *gathering, uint32_t unit, struct sta_account *account,
-                       struct sta_error *err)
-{
-    size_t before = gathering->place_capacity;
-    int rc =
-        STA_ACCOUNT_GROW(account, gathering->place, gathering->place_capacity, (size_t)unit + 1, WHAT, err);
-    if (rc == 0)
-        memset(gathering->place + before, 0, (gathering->place_capacity - before) * sizeof *gathering->place);
-    return rc;
-}
-
 /* There is room for one more unit and one more part. */
 static void add_part(struct sta_ordered_gathering *gathering, const struct sta_ordered_group *group,
                      const char *records)
@@ -67,8 +56,8 @@ int sta_ordered_gather(struct sta_ordered_gathering *gathering, const struct sta
                               gathering->unit_count + piece->group_count, WHAT, err);
     for (uint32_t g = 0; g < piece->group_count && rc == 0; g++) {
         const struct sta_ordered_group *group = &piece->groups[g];
-        if (group->unit >= gathering->place_capacity)
-            rc = grow_places(gathering, group->unit, account, err);
+        rc = STA_ACCOUNT_GROW_ZEROED(account, gathering->place, gathering->place_capacity,
+                                     (size_t)group->unit + 1, WHAT, err);
         if (rc == 0)
             add_part(gathering, group, records);
         records += group->count * record;

@@ -70,17 +70,6 @@ int sta_ordered_put(struct sta_ordered_out *out, size_t records, struct sta_erro
 
 /* ---- many units */
 
-static int grow(struct sta_ordered_out *out, const struct sta_ordered_rows *rows, struct sta_error *err)
-{
-    struct sta_ordered_placing *placing = out->placing;
-    size_t before = placing->count_capacity;
-    int rc =
-        STA_ACCOUNT_GROW(out->account, placing->counts, placing->count_capacity, rows->unit_limit, WHAT, err);
-    if (rc == 0 && placing->count_capacity > before)
-        memset(placing->counts + before, 0, (placing->count_capacity - before) * sizeof *placing->counts);
-    return rc;
-}
-
 /* The first of the rows from @first on that is not before the cut. */
 static uint32_t end_before(const struct sta_ordered_rows *rows, uint32_t first, int64_t cut)
 {
@@ -132,7 +121,10 @@ int sta_ordered_place(struct sta_ordered_out *out, const struct sta_ordered_rows
     int rc = 0;
     if (part->records == NULL) {
         part->records = sta_ordered_reserve(out, rows->count, err);
-        rc = part->records == NULL ? err->status : grow(out, rows, err);
+        rc = part->records == NULL
+                 ? err->status
+                 : STA_ACCOUNT_GROW_ZEROED(out->account, out->placing->counts, out->placing->count_capacity,
+                                           rows->unit_limit, WHAT, err);
         part->next = out->placing->counts;
     }
     end_slice(out);
