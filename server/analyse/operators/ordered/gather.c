@@ -98,9 +98,8 @@ int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t recor
         struct sta_ordered_unit *unit = &gathering->units[u];
         if (unit->first == unit->last)
             continue;
-        const struct sta_ordered_runs runs = {gathering->parts, unit->first};
-        unit->records =
-            sta_ordered_sort(&runs, gathering->buffer + at, gathering->scratch + at, unit->count, record);
+        unit->records = sta_ordered_sort(gathering->parts, unit->first, gathering->buffer + at,
+                                         gathering->scratch + at, unit->count, record);
         at += unit->count * record;
         rc = sta_budget_check_work(budget, &work, unit->count, err);
     }

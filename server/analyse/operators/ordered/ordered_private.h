@@ -86,28 +86,10 @@ STA_MUSTCHECK int sta_ordered_gather(struct sta_ordered_gathering *gathering,
 STA_MUSTCHECK int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t record,
                                          const struct sta_budget *budget, struct sta_error *err);
 
-/* The records of a unit: a chain of runs. */
-struct sta_ordered_runs {
-    const struct sta_ordered_chunk *chunks;
-    uint32_t first;
-};
-
-static inline const struct sta_ordered_chunk *sta_ordered_first_run(const struct sta_ordered_runs *runs)
-{
-    return &runs->chunks[runs->first];
-}
-
-/** NULL: there is none. */
-static inline const struct sta_ordered_chunk *sta_ordered_next_run(const struct sta_ordered_runs *runs,
-                                                                   const struct sta_ordered_chunk *run)
-{
-    return run->next != STA_ORDERED_LAST ? &runs->chunks[run->next] : NULL;
-}
-
 /** Brings the records of a unit together by their time; equal ones keep their order.
- * @records, @scratch: room for @count of @size bytes, all that the runs have.  Return: where the result is,
- * @records or @scratch. */
-char *sta_ordered_sort(const struct sta_ordered_runs *runs, char *records, char *scratch, size_t count,
-                       size_t size);
+ * @first: of its chunks, each of which is in order.  @records, @scratch: room for @count of @size bytes, all
+ * that these have.  Return: where the result is, @records or @scratch. */
+char *sta_ordered_sort(const struct sta_ordered_chunk *chunks, uint32_t first, char *records, char *scratch,
+                       size_t count, size_t size);
 
 #endif

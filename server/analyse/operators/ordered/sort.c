@@ -30,13 +30,13 @@ struct range {
     bool sorted;
 };
 
-/* Each run is in order. */
-static inline struct range range_of(const struct sta_ordered_runs *runs, size_t size)
+/* Each chunk is in order. */
+static inline struct range range_of(const struct sta_ordered_chunk *chunks, uint32_t first, size_t size)
 {
     struct range range = {INT64_MAX, INT64_MIN, true};
-    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
-    for (; run != NULL; run = sta_ordered_next_run(runs, run)) {
-        const int64_t low = time_of(run->records), high = time_of(run->records + (run->count - 1) * size);
+    for (uint32_t c = first; c != STA_ORDERED_LAST; c = chunks[c].next) {
+        const int64_t low = time_of(chunks[c].records),
+                      high = time_of(chunks[c].records + (chunks[c].count - 1) * size);
         range.sorted &= range.high <= low;
         range.low = low < range.low ? low : range.low;
         range.high = high > range.high ? high : range.high;
@@ -44,12 +44,11 @@ static inline struct range range_of(const struct sta_ordered_runs *runs, size_t 
     return range;
 }
 
-static inline void concatenate(const struct sta_ordered_runs *runs, char *to, size_t size)
+static inline void concatenate(const struct sta_ordered_chunk *chunks, uint32_t first, char *to, size_t size)
 {
-    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
-    for (; run != NULL; run = sta_ordered_next_run(runs, run)) {
-        memcpy(to, run->records, run->count * size);
-        to += run->count * size;
+    for (uint32_t c = first; c != STA_ORDERED_LAST; c = chunks[c].next) {
+        memcpy(to, chunks[c].records, chunks[c].count * size);
+        to += chunks[c].count * size;
     }
 }
 
@@ -80,16 +79,17 @@ static inline uint32_t digit_of(const struct digits *digits, unsigned pass, cons
 typedef uint32_t counters[PASSES][1u << DIGIT_BITS];
 
 /* Where the records of each digit begin, pass by pass. */
-static inline void find_places(const struct sta_ordered_runs *runs, const struct digits *digits,
-                               counters places, size_t size)
+static inline void find_places(const struct sta_ordered_chunk *chunks, uint32_t first,
+                               const struct digits *digits, counters places, size_t size)
 {
-    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
     for (unsigned pass = 0; pass < digits->passes; pass++)
         memset(places[pass], 0, sizeof places[pass][0] << digits->bits);
-    for (; run != NULL; run = sta_ordered_next_run(runs, run))
-        for (uint32_t i = 0; i < run->count; i++)
+    for (uint32_t c = first; c != STA_ORDERED_LAST; c = chunks[c].next) {
+        const struct sta_ordered_chunk run = chunks[c];
+        for (uint32_t i = 0; i < run.count; i++)
             for (unsigned pass = 0; pass < digits->passes; pass++)
-                places[pass][digit_of(digits, pass, run->records + i * size)]++;
+                places[pass][digit_of(digits, pass, run.records + i * size)]++;
+    }
     for (unsigned pass = 0; pass < digits->passes; pass++) {
         uint32_t sum = 0;
         for (unsigned d = 0; d < 1u << digits->bits; d++) {
@@ -108,13 +108,13 @@ static inline void distribute(const char *records, uint32_t count, const struct 
                size);
 }
 
-static inline char *sort(const struct sta_ordered_runs *runs, char *records, char *scratch, size_t count,
-                         size_t size)
+static inline char *sort(const struct sta_ordered_chunk *chunks, uint32_t first, char *records, char *scratch,
+                         size_t count, size_t size)
 {
     counters places;
-    const struct range range = range_of(runs, size);
+    const struct range range = range_of(chunks, first, size);
     if (range.sorted || count <= FEW) {
-        concatenate(runs, records, size);
+        concatenate(chunks, first, records, size);
         if (!range.sorted)
             insert_each(records, count, size);
         return records;
@@ -122,10 +122,9 @@ static inline char *sort(const struct sta_ordered_runs *runs, char *records, cha
     const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)range.high - (uint64_t)range.low);
     struct digits digits = {.low = range.low, .passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS};
     digits.bits = (bits + digits.passes - 1) / digits.passes;
-    find_places(runs, &digits, places, size);
-    const struct sta_ordered_chunk *run = sta_ordered_first_run(runs);
-    for (; run != NULL; run = sta_ordered_next_run(runs, run))
-        distribute(run->records, run->count, &digits, 0, places[0], records, size);
+    find_places(chunks, first, &digits, places, size);
+    for (uint32_t c = first; c != STA_ORDERED_LAST; c = chunks[c].next)
+        distribute(chunks[c].records, chunks[c].count, &digits, 0, places[0], records, size);
     for (unsigned pass = 1; pass < digits.passes; pass++) {
         distribute(records, (uint32_t)count, &digits, pass, places[pass], scratch, size);
         char *sorted = scratch;
@@ -135,17 +134,17 @@ static inline char *sort(const struct sta_ordered_runs *runs, char *records, cha
     return records;
 }
 
-char *sta_ordered_sort(const struct sta_ordered_runs *runs, char *records, char *scratch, size_t count,
-                       size_t size)
+char *sta_ordered_sort(const struct sta_ordered_chunk *chunks, uint32_t first, char *records, char *scratch,
+                       size_t count, size_t size)
 {
     switch (size) {
     case 16:
-        return sort(runs, records, scratch, count, 16);
+        return sort(chunks, first, records, scratch, count, 16);
     case 24:
-        return sort(runs, records, scratch, count, 24);
+        return sort(chunks, first, records, scratch, count, 24);
     case 32:
-        return sort(runs, records, scratch, count, 32);
+        return sort(chunks, first, records, scratch, count, 32);
     default:
-        return sort(runs, records, scratch, count, size);
+        return sort(chunks, first, records, scratch, count, size);
     }
 }
