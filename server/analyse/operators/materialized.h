@@ -40,8 +40,8 @@ bool sta_materialized_range(const struct sta_materialized *materialized, size_t 
 struct sta_materialized_batch; /* of one thread */
 struct sta_materialized_batch *sta_materialized_batch_create(const struct sta_materialized *materialized);
 void sta_materialized_batch_destroy(struct sta_materialized_batch *batch); /* NULL allowed */
-STA_MUSTCHECK int sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number,
-                                              uint32_t *rows, struct sta_error *err);
+/** Return: its rows. */
+uint32_t sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number);
 /** A sta_column_source: @batch is a struct sta_materialized_batch *.  Valid until the next seek. */
 STA_MUSTCHECK int sta_materialized_batch_get(void *batch, uint32_t column, struct sta_vector *vector,
                                              struct sta_error *err);

@@ -77,19 +77,13 @@ void sta_materialized_batch_destroy(struct sta_materialized_batch *batch)
     free(batch);
 }
 
-static uint32_t rows_of(const struct sta_materialized *materialized, size_t batch)
-{
-    const uint64_t behind = materialized->rows - (uint64_t)batch * STA_VECTOR_ROWS;
-    return (uint32_t)STA_MIN(behind, (uint64_t)STA_VECTOR_ROWS);
-}
-
-int sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number, uint32_t *rows,
-                                struct sta_error *err)
+uint32_t sta_materialized_batch_seek(struct sta_materialized_batch *batch, size_t number)
 {
     STA_ASSERT(number < batch->materialized->batch_count);
+    const uint64_t behind = batch->materialized->rows - (uint64_t)number * STA_VECTOR_ROWS;
     batch->number = number;
-    batch->rows = *rows = rows_of(batch->materialized, number);
-    return 0;
+    batch->rows = (uint32_t)STA_MIN(behind, (uint64_t)STA_VECTOR_ROWS);
+    return batch->rows;
 }
 
 static int widen_piece(struct sta_materialized_batch *batch, const struct sta_materialized_column *column,

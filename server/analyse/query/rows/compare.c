@@ -179,8 +179,7 @@ static int take_all(struct comparison *c, const struct sta_budget *budget, struc
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sta_materialized_batch_count(c->sorted); i++) {
         rc = sta_budget_check(budget, err);
-        if (rc == 0)
-            rc = sta_materialized_batch_seek(batch, i, &rows, err);
+        rows = sta_materialized_batch_seek(batch, i);
         for (uint32_t k = 0; rc == 0 && k < c->columns; k++)
             rc = sta_materialized_batch_get(batch, k, &vectors[k], err);
         for (uint32_t row = 0; rc == 0 && row < rows; row++)

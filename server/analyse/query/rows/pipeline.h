@@ -90,9 +90,8 @@ void sta_pipeline_state_narrow(struct sta_pipeline_state *state, int64_t from, i
  * none. */
 void sta_pipeline_state_require(struct sta_pipeline_state *state, const struct sta_column_tests *tests);
 /** Goes to some rows of a part, whether filters keep them or not; the vectors hold these rows alone. */
-STA_MUSTCHECK int sta_pipeline_state_load_rows(struct sta_pipeline_state *state,
-                                               struct sta_pipeline_part part, const uint32_t *rows,
-                                               uint32_t count, struct sta_error *err);
+void sta_pipeline_state_load_rows(struct sta_pipeline_state *state, struct sta_pipeline_part part,
+                                  const uint32_t *rows, uint32_t count);
 /** Keeps only some of the rows that are left.  @rows: their numbers in the vectors, ascending; borrowed until
  * the state goes to another part. */
 void sta_pipeline_state_keep(struct sta_pipeline_state *state, const uint32_t *rows, uint32_t count);

@@ -340,15 +340,10 @@ void sta_pipeline_state_require(struct sta_pipeline_state *public, const struct 
     inside(public)->required = tests;
 }
 
-static int load_batch(struct state *state, struct sta_error *err)
+static void load_batch(struct state *state)
 {
-    uint32_t rows;
-    int rc = sta_materialized_batch_seek(state->batch, state->part.row_group, &rows, err);
-    if (rc != 0)
-        return rc;
-    state->public.count = rows;
-    seek_frames(state, rows);
-    return 0;
+    state->public.count = sta_materialized_batch_seek(state->batch, state->part.row_group);
+    seek_frames(state, state->public.count);
 }
 
 static void go_to(struct state *state, struct sta_pipeline_part part)
@@ -385,7 +380,11 @@ int sta_pipeline_state_load_marked(struct sta_pipeline_state *public, struct sta
 {
     struct state *state = inside(public);
     go_to(state, part);
-    int rc = state->pipeline->materialized != NULL ? load_batch(state, err) : load_row_group(state, err);
+    int rc = STA_OK;
+    if (state->pipeline->materialized != NULL)
+        load_batch(state);
+    else
+        rc = load_row_group(state, err);
     for (size_t i = state->filtered; rc == 0 && i < state->pipeline->stage_count; i++)
         rc = apply_filter(state, i, err);
     return rc;
@@ -400,15 +399,13 @@ int sta_pipeline_state_load(struct sta_pipeline_state *public, struct sta_pipeli
     return rc;
 }
 
-int sta_pipeline_state_load_rows(struct sta_pipeline_state *public, struct sta_pipeline_part part,
-                                 const uint32_t *rows, uint32_t count, struct sta_error *err)
+void sta_pipeline_state_load_rows(struct sta_pipeline_state *public, struct sta_pipeline_part part,
+                                  const uint32_t *rows, uint32_t count)
 {
     struct state *state = inside(public);
     go_to(state, part);
     if (state->pipeline->materialized != NULL) {
-        int rc = load_batch(state, err);
-        if (rc != 0)
-            return rc;
+        load_batch(state);
     } else {
         const struct sta_events_trace *trace = &state->pipeline->events->traces[part.trace];
         state->reader = sta_scan_visitor_reader(state->visitor);
@@ -417,7 +414,6 @@ int sta_pipeline_state_load_rows(struct sta_pipeline_state *public, struct sta_p
     public->selected = rows;
     public->count = count;
     sta_pipeline_state_compact(public);
-    return STA_OK;
 }
 
 int sta_pipeline_state_physical(struct sta_pipeline_state *public, uint32_t column,

@@ -284,8 +284,9 @@ uint32_t sta_plain_key_words(const struct sta_plain *plain)
 /* What a row of a chunk takes: with its record, and what sorting that takes in event order. */
 static size_t chunk_row_bytes(const struct sta_plain *plain)
 {
-    size_t record = plain->sorted ? plain->layout.words * sizeof(uint64_t) + sizeof(uint32_t)
-                                  : 2 * EVENT_KEY_WORDS * sizeof(uint64_t);
+    size_t record = plain->sorted
+                        ? plain->layout.words * sizeof(uint64_t) + sizeof(uint32_t) + 2 * sizeof(int64_t)
+                        : 2 * EVENT_KEY_WORDS * sizeof(uint64_t);
     return plain->shown.row_bytes + sizeof(struct sta_chunk_row) + record;
 }
 

@@ -177,15 +177,20 @@ static int record_stripe(void *self, const struct sta_stripe *stripe, struct sta
 
 #define MOST_SHARED 100000u /* records that a rank sends at most */
 
+/* Where the rows of some records lie. */
+static void find_places(const struct sta_plain *plain, const uint64_t *records, size_t count, int64_t *parts,
+                        int64_t *rows)
+{
+    const size_t keys = plain->stage->order_count, words = plain->layout.words;
+    sta_sort_layout_integers(&plain->layout, keys + STA_PLACE_PART, records, words, count, parts, NULL);
+    sta_sort_layout_integers(&plain->layout, keys + STA_PLACE_ROW, records, words, count, rows, NULL);
+}
+
 /* Whether a record names a row that there is. */
 static bool has_place(const struct sta_plain *plain, const uint64_t *record)
 {
-    const size_t keys = plain->stage->order_count;
     int64_t part, row;
-    sta_sort_layout_integers(&plain->layout, keys + STA_PLACE_PART, record, plain->layout.words, 1, &part,
-                             NULL);
-    sta_sort_layout_integers(&plain->layout, keys + STA_PLACE_ROW, record, plain->layout.words, 1, &row,
-                             NULL);
+    find_places(plain, record, 1, &part, &row);
     if (part < 0 || (uint64_t)part >= plain->pipeline->part_count)
         return false;
     return row >= 0 && row < (int64_t)sta_pipeline_row_group(plain->pipeline, (size_t)part)->rows;
@@ -287,38 +292,18 @@ static int fetch_piece(void *self, unsigned worker, struct sta_pipeline_state *s
     struct fetching *fetching = self;
     struct sta_plain_reader *reader = fetching->reader;
     size_t first = fetching->first[number], count = fetching->first[number + 1] - first;
-    int rc = sta_pipeline_state_load_rows(state, reader->plain->pipeline->parts[fetching->parts[number]],
-                                          fetching->rows + first, (uint32_t)count, err);
-    return rc != 0 ? rc : sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, false, err);
-}
-
-/* Where some records' rows lie. */
-struct places {
-    int64_t parts[TILE], rows[TILE];
-};
-
-/* Of records @first on, up to @count.  Return: of how many. */
-static size_t find_places(const struct sta_plain_reader *reader, size_t first, size_t count,
-                          struct places *places)
-{
-    const struct sta_sort_layout *layout = &reader->plain->layout;
-    const size_t keys = reader->plain->stage->order_count, now = STA_MIN(count - first, (size_t)TILE);
-    const uint64_t *records = reader->records + first * layout->words;
-    sta_sort_layout_integers(layout, keys + STA_PLACE_PART, records, layout->words, now, places->parts, NULL);
-    sta_sort_layout_integers(layout, keys + STA_PLACE_ROW, records, layout->words, now, places->rows, NULL);
-    return now;
+    sta_pipeline_state_load_rows(state, reader->plain->pipeline->parts[fetching->parts[number]],
+                                 fetching->rows + first, (uint32_t)count);
+    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, false, err);
 }
 
 /* Counts the rows of each part: gives the parts that have any a piece each.  Return: how many. */
-static size_t count_pieces(struct fetching *fetching, size_t count, uint32_t *piece_of_part)
+static size_t count_pieces(struct fetching *fetching, const int64_t *parts, size_t count,
+                           uint32_t *piece_of_part)
 {
     size_t part_count = fetching->reader->plain->pipeline->part_count, pieces = 0, sum = 0;
-    struct places places;
-    for (size_t first = 0, now; first < count; first += now) {
-        now = find_places(fetching->reader, first, count, &places);
-        for (size_t i = 0; i < now; i++)
-            piece_of_part[places.parts[i]]++;
-    }
+    for (size_t i = 0; i < count; i++)
+        piece_of_part[parts[i]]++;
     for (size_t part = 0; part < part_count; part++) {
         size_t rows = piece_of_part[part];
         if (rows == 0)
@@ -333,19 +318,15 @@ static size_t count_pieces(struct fetching *fetching, size_t count, uint32_t *pi
 }
 
 /* Lists the rows of the chunk in the order of the records, and those of each piece. */
-static void list_rows(struct fetching *fetching, size_t count, size_t pieces, const uint32_t *piece_of_part)
+static void list_rows(struct fetching *fetching, const int64_t *parts, const int64_t *rows, size_t count,
+                      size_t pieces, const uint32_t *piece_of_part)
 {
-    struct sta_plain_reader *reader = fetching->reader;
     size_t *next = sta_alloc_array(pieces + 1, sizeof *next);
-    struct places places;
     memcpy(next, fetching->first, pieces * sizeof *next);
-    for (size_t first = 0, now; first < count; first += now) {
-        now = find_places(reader, first, count, &places);
-        for (size_t i = 0; i < now; i++) {
-            uint32_t piece = piece_of_part[places.parts[i]];
-            sta_plain_add_row(reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
-            fetching->rows[next[piece]++] = (uint32_t)places.rows[i];
-        }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t piece = piece_of_part[parts[i]];
+        sta_plain_add_row(fetching->reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
+        fetching->rows[next[piece]++] = (uint32_t)rows[i];
     }
     free(next);
 }
@@ -353,23 +334,27 @@ static void list_rows(struct fetching *fetching, size_t count, size_t pieces, co
 /* Reads what is shown of @count records. */
 static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_error *err)
 {
-    size_t part_count = reader->plain->pipeline->part_count;
+    const struct sta_plain *plain = reader->plain;
+    size_t part_count = plain->pipeline->part_count;
     struct fetching fetching = {.reader = reader};
-    if (!reader->plain->shown.any) { /* keys tell everything */
+    if (!plain->shown.any) { /* keys tell everything */
         sta_plain_begin_chunk(reader, 0);
         reader->row_count = count;
         return STA_OK;
     }
     uint32_t *piece_of_part = sta_alloc_array(part_count + 1, sizeof *piece_of_part);
+    int64_t *parts = sta_alloc_array(2 * count + 1, sizeof *parts), *rows = parts + count;
     fetching.first = sta_alloc_array(part_count + 1, sizeof *fetching.first);
     fetching.parts = sta_alloc_array(part_count + 1, sizeof *fetching.parts);
     fetching.rows = sta_alloc_array(count + 1, sizeof *fetching.rows);
-    size_t pieces = count_pieces(&fetching, count, piece_of_part);
+    find_places(plain, reader->records, count, parts, rows);
+    size_t pieces = count_pieces(&fetching, parts, count, piece_of_part);
     sta_plain_begin_chunk(reader, pieces);
-    list_rows(&fetching, count, pieces, piece_of_part);
+    list_rows(&fetching, parts, rows, count, pieces, piece_of_part);
     struct sta_pipeline_work work = {&fetching, pieces, fetch_piece};
-    int rc = sta_pipeline_work(reader->plain->pipeline, &work, &reader->budget, err);
+    int rc = sta_pipeline_work(plain->pipeline, &work, &reader->budget, err);
     free(piece_of_part);
+    free(parts);
     free(fetching.first);
     free(fetching.parts);
     free(fetching.rows);

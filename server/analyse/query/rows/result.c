@@ -283,11 +283,11 @@ static int next_materialized(struct sta_query_reader *reader, uint64_t most, uin
                              struct sta_error *err)
 {
     const uint32_t first = reader->row % STA_VECTOR_ROWS;
-    uint32_t batch_rows;
+    int rc = STA_OK;
     *rows = 0;
     if (reader->row >= sta_materialized_rows(reader->result->outcome.materialized))
         return STA_OK;
-    int rc = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS, &batch_rows, err);
+    const uint32_t batch_rows = sta_materialized_batch_seek(reader->batch, reader->row / STA_VECTOR_ROWS);
     for (size_t i = 0; rc == 0 && i < reader->column_count; i++) {
         rc = sta_materialized_batch_get(reader->batch, (uint32_t)i, &reader->vectors[i], err);
         reader->vectors[i] = sta_vector_from(reader->vectors[i], first);
