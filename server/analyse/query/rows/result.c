@@ -91,23 +91,6 @@ static void drop_sources(struct sta_query_result *result)
     result->events = NULL;
 }
 
-static int run(struct sta_query_result *result, const struct sta_query *query, struct sta_error *err)
-{
-    int rc = sta_plan_begin(query, &result->plan, err);
-    if (rc != 0)
-        return rc;
-    struct sta_plan *plan = &result->plan;
-    struct sta_events_window window = {plan->has_from, plan->has_to, plan->from, plan->to};
-    rc = sta_events_create(query, plan->preset, plan->filters, &window, &result->events, err);
-    if (rc == 0)
-        rc = sta_plan_stages(query, &result->events->schema, plan, err);
-    if (rc == 0)
-        rc = sta_stages_run(plan, result->events, &result->context, &result->outcome, err);
-    if (rc == 0 && result->outcome.materialized != NULL)
-        drop_sources(result);
-    return rc;
-}
-
 int sta_query_run(const struct sta_query *query, const struct sta_budget *budget,
                   struct sta_query_result **result, struct sta_error *err)
 {
@@ -118,12 +101,16 @@ int sta_query_run(const struct sta_query *query, const struct sta_budget *budget
     fresh->context =
         (struct sta_query_context){.budget = budget, .query = query, .spill_folder = fresh->spill_folder};
     fresh->fingerprint = fingerprint_of(query);
-    int rc = run(fresh, query, err);
+    int rc = sta_stages_bind(query, &fresh->plan, &fresh->events, err);
+    if (rc == 0)
+        rc = sta_stages_run(&fresh->plan, fresh->events, &fresh->context, &fresh->outcome, err);
     fresh->context.budget = NULL; /* both the caller's */
     fresh->context.query = NULL;
     if (rc != 0) {
         sta_query_result_release(fresh);
         fresh = NULL;
+    } else if (fresh->outcome.materialized != NULL) {
+        drop_sources(fresh);
     }
     *result = fresh;
     return rc;

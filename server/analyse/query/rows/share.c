@@ -178,12 +178,7 @@ static int run(const struct work *work, const struct sta_share_wanted *wanted,
         .budget = budget, .query = &work->query, .spill_folder = work->query.spill_folder};
     struct sta_plan plan = {.stages = NULL};
     struct sta_events *events = NULL;
-    int status = sta_plan_begin(&work->query, &plan, err);
-    const struct sta_events_window window = {plan.has_from, plan.has_to, plan.from, plan.to};
-    if (status == STA_OK)
-        status = sta_events_create(&work->query, plan.preset, plan.filters, &window, &events, err);
-    if (status == STA_OK)
-        status = sta_plan_stages(&work->query, &events->schema, &plan, err);
+    int status = sta_stages_bind(&work->query, &plan, &events, err);
     if (status == STA_OK)
         status = sta_stages_work(&plan, events, &context, wanted, stripe, &sink, err);
     sta_plan_fini(&plan);

@@ -19,6 +19,9 @@ struct sta_outcome {
     struct sta_plain plain;
 };
 
+/** Checks a request and binds its events: fini and destroy also after a failure. */
+STA_MUSTCHECK int sta_stages_bind(const struct sta_query *query, struct sta_plan *plan,
+                                  struct sta_events **events, struct sta_error *err);
 /** @outcome: fini also after a failure. */
 STA_MUSTCHECK int sta_stages_run(const struct sta_plan *plan, struct sta_events *events,
                                  struct sta_query_context *context, struct sta_outcome *outcome,
