@@ -136,7 +136,8 @@ int sta_group_finish_emit(struct sta_aggregation *grouping, const struct sta_gro
     grouping->figures.too_large += batch->too_large;
     for (uint32_t first = 0; rc == 0 && first < batch->rows; first += STA_VECTOR_ROWS) {
         uint32_t rows = STA_MIN(batch->rows - first, (uint32_t)STA_VECTOR_ROWS);
-        sta_group_batch_vectors(batch, first, vectors);
+        for (size_t c = 0; c < batch->column_count; c++)
+            vectors[c] = sta_result_vector(&batch->columns[c], first);
         rc = sink->take(sink->self, vectors, vectors + key_count, rows, err);
     }
     free(vectors);

@@ -7,13 +7,7 @@
 
 struct collecting {
     struct sta_aggregation_table *table;
-    struct column {
-        enum sta_type type;
-        char *values;
-        uint8_t *missing;
-        bool any_missing;
-        const struct sta_dictionary *texts;
-    } * columns; /* keys, then values */
+    struct sta_result_column *columns; /* keys, then values */
     size_t key_count, column_count, capacity;
 };
 
@@ -21,8 +15,8 @@ static int grow(struct collecting *collecting, size_t capacity, struct sta_error
 {
     struct sta_account *account = collecting->table->account;
     for (size_t c = 0; c < collecting->column_count; c++) {
-        struct column *column = &collecting->columns[c];
-        char *values = sta_account_realloc(account, column->values, capacity, sta_vector_width(column->type),
+        struct sta_result_column *column = &collecting->columns[c];
+        void *values = sta_account_realloc(account, column->values, capacity, sta_vector_width(column->type),
                                            "the groups", err);
         column->values = values != NULL ? values : column->values;
         uint8_t *missing =
@@ -45,11 +39,12 @@ static int take(void *self, const struct sta_vector *keys, const struct sta_vect
                  ? STA_OK
                  : grow(collecting, STA_MAX((size_t)(at + rows), 2 * collecting->capacity), err);
     for (size_t c = 0; rc == 0 && c < collecting->column_count; c++) {
-        struct column *column = &collecting->columns[c];
+        struct sta_result_column *column = &collecting->columns[c];
         const struct sta_vector *from =
             c < collecting->key_count ? &keys[c] : &values[c - collecting->key_count];
-        column->any_missing |= sta_vector_gather(
-            from, NULL, rows, column->values + at * sta_vector_width(column->type), column->missing + at);
+        column->any_missing |=
+            sta_vector_gather(from, NULL, rows, (char *)column->values + at * sta_vector_width(column->type),
+                              column->missing + at);
         column->texts = from->texts;
     }
     collecting->table->rows += rc == 0 ? rows : 0;
@@ -65,11 +60,8 @@ static void hand_over(const struct collecting *collecting)
     table->column_count = collecting->column_count;
     table->missing = sta_alloc_array(collecting->column_count, sizeof *table->missing);
     for (size_t c = 0; c < collecting->column_count; c++) {
-        const struct column *column = &collecting->columns[c];
-        table->keys[c] = (struct sta_vector){.type = column->type, .texts = column->texts};
-        sta_vector_point(&table->keys[c], column->values);
-        table->missing[c] = column->missing;
-        table->keys[c].missing = column->any_missing ? column->missing : NULL;
+        table->keys[c] = sta_result_vector(&collecting->columns[c], 0);
+        table->missing[c] = collecting->columns[c].missing;
     }
 }
 

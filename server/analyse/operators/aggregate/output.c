@@ -48,9 +48,9 @@ static bool create_column(struct sta_result_column *column, enum sta_type type,
                           const struct sta_dictionary *texts, size_t rows)
 {
     *column = (struct sta_result_column){.type = type, .texts = texts};
-    column->any = sta_try_alloc_array(rows, sta_vector_width(type));
+    column->values = sta_try_alloc_array(rows, sta_vector_width(type));
     column->missing = sta_try_alloc_array(rows, sizeof *column->missing);
-    return column->any != NULL && column->missing != NULL;
+    return column->values != NULL && column->missing != NULL;
 }
 
 /* One value; the type is a constant where this is inlined. */
@@ -59,23 +59,12 @@ static inline void put(struct sta_result_column *column, enum sta_type type, uin
 {
     column->missing[row] = !present;
     column->any_missing |= !present;
-    switch (type) {
-    case STA_TYPE_BOOL:
-        column->bools[row] = present && word != 0;
-        break;
-    case STA_TYPE_TEXT:
-    case STA_TYPE_LIST:
-        column->codes[row] = present ? (uint32_t)word : STA_NO_CODE;
-        break;
-    case STA_TYPE_FLOAT:
-        column->numbers[row] = present ? sta_number_of(word) : 0;
-        break;
-    case STA_TYPE_INT:
-        column->integers[row] = present ? (int64_t)word : 0;
-        break;
-    default: /* of NULL there is nothing but its lack */
-        break;
-    }
+    if (type == STA_TYPE_TEXT || type == STA_TYPE_LIST)
+        ((uint32_t *)column->values)[row] = present ? (uint32_t)word : STA_NO_CODE;
+    else if (type == STA_TYPE_INT || type == STA_TYPE_FLOAT)
+        ((uint64_t *)column->values)[row] = present ? word : 0;
+    else
+        ((uint8_t *)column->values)[row] = present && word != 0;
 }
 
 /* @codes: of a text, by rank.  The type is a constant where this is inlined. */
@@ -233,26 +222,20 @@ int sta_group_batch_init(struct sta_group_batch *batch, const struct sta_group_r
 void sta_group_batch_fini(struct sta_group_batch *batch)
 {
     for (size_t c = 0; batch->columns != NULL && c < batch->column_count; c++) {
-        sta_free(batch->columns[c].any);
+        sta_free(batch->columns[c].values);
         sta_free(batch->columns[c].missing);
     }
     free(batch->columns);
     *batch = (struct sta_group_batch){0};
 }
 
-static struct sta_vector vector_of(const struct sta_result_column *column, uint32_t first)
+struct sta_vector sta_result_vector(const struct sta_result_column *column, uint32_t first)
 {
     struct sta_vector vector = {.type = column->type, .constant = column->type == STA_TYPE_NULL};
     if (sta_vector_is_codes(&vector))
         vector.texts = column->texts;
     else if (column->any_missing)
         vector.missing = column->missing;
-    sta_vector_point(&vector, column->any);
+    sta_vector_point(&vector, column->values);
     return sta_vector_from(vector, first);
-}
-
-void sta_group_batch_vectors(const struct sta_group_batch *batch, uint32_t first, struct sta_vector *vectors)
-{
-    for (size_t c = 0; c < batch->column_count; c++)
-        vectors[c] = vector_of(&batch->columns[c], first);
 }

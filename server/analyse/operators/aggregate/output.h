@@ -21,16 +21,12 @@ void sta_group_results_fini(struct sta_group_results *results);
 struct sta_result_column {
     enum sta_type type;
     const struct sta_dictionary *texts;
-    union {
-        void *any;
-        int64_t *integers;
-        double *numbers;
-        uint8_t *bools;
-        uint32_t *codes;
-    };
+    void *values; /* side by side, as a vector has them */
     uint8_t *missing;
     bool any_missing;
 };
+/** Its rows from @first on. */
+struct sta_vector sta_result_vector(const struct sta_result_column *column, uint32_t first);
 
 struct sta_group_batch {
     size_t column_count; /* keys, then values */
@@ -45,8 +41,6 @@ STA_MUSTCHECK int sta_group_batch_init(struct sta_group_batch *batch, const stru
                                        struct sta_group_merge *merge, uint32_t capacity,
                                        struct sta_error *err);
 void sta_group_batch_fini(struct sta_group_batch *batch);
-/** The columns from row @first on as vectors.  @vectors: one per column. */
-void sta_group_batch_vectors(const struct sta_group_batch *batch, uint32_t first, struct sta_vector *vectors);
 
 #define STA_UNIQUE_MOST 10000 /* values of one `unique` (query.md part 6) */
 /** Reads the lists of the merge's present group and leaves in @record what they come to (finalize.c). @lists:
