@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/exec/tasks.h"
 #include "analyse/operators/aggregate/aggregation.h"
 #include "common/memory.h"
 
@@ -124,6 +125,64 @@ int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_ag
 struct sta_aggregation_figures sta_aggregation_figures(const struct sta_aggregation *grouping)
 {
     return grouping->figures;
+}
+
+struct sta_group_table **sta_group_tables(const struct sta_aggregation *grouping, size_t *count)
+{
+    struct sta_group_table **tables = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (unsigned w = 0; w < grouping->worker_count; w++)
+        for (size_t t = 0; t <= grouping->workers[w]->sealed_count; t++) {
+            struct sta_group_table *table = sta_group_worker_table(grouping->workers[w], t);
+            STA_GROW(tables, capacity, *count + 1);
+            tables[*count] = table;
+            *count += table->count > 0;
+        }
+    return tables;
+}
+
+/* What occurs in tables, one of which is a task. */
+struct survey {
+    struct sta_group_order *order;
+    struct sta_group_table **tables;
+    struct sta_key_range (*ranges)[STA_MOST_KEY_FIELDS]; /* by table */
+};
+
+static int survey_table(void *context, unsigned worker, size_t table, struct sta_error *err)
+{
+    const struct survey *survey = context;
+    sta_group_order_survey(survey->order, survey->tables[table], survey->ranges[table]);
+    return STA_OK;
+}
+
+static void unite_ranges(const struct sta_shape *shape, struct sta_key_range *united,
+                         const struct sta_key_range *more)
+{
+    for (size_t k = 0; k < shape->key_count; k++)
+        sta_key_range_unite(&united[k], &more[k]);
+}
+
+int sta_group_make_order(struct sta_aggregation *grouping, struct sta_group_table **tables, size_t count,
+                         struct sta_error *err)
+{
+    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
+    struct survey survey = {&grouping->order, tables, sta_alloc_array(count, sizeof *survey.ranges)};
+    bool runs = false;
+    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
+    if (rc == 0)
+        rc = sta_tasks_run(&grouping->budget, count, survey_table, &survey, err);
+    for (size_t t = 0; t < count; t++)
+        unite_ranges(&grouping->shape, united, survey.ranges[t]);
+    free(survey.ranges);
+    for (unsigned w = 0; w < grouping->worker_count; w++)
+        for (size_t r = 0; r < grouping->workers[w]->run_count; r++) {
+            unite_ranges(&grouping->shape, united, grouping->workers[w]->runs[r]->ranges);
+            runs = true;
+        }
+    if (rc == 0 && runs)
+        sta_group_order_survey_texts(&grouping->order);
+    return rc == 0 ? sta_group_order_finalize(&grouping->order, united, &grouping->budget, err) : rc;
 }
 
 int sta_group_finish_emit(struct sta_aggregation *grouping, const struct sta_group_batch *batch,

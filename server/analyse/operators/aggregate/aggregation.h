@@ -21,6 +21,11 @@ struct sta_aggregation {
     struct sta_aggregation_figures figures;
 };
 
+/** The tables of all workers that have groups.  free() the array. */
+struct sta_group_table **sta_group_tables(const struct sta_aggregation *grouping, size_t *count);
+/** The order of all groups in some tables and in the workers' runs. */
+STA_MUSTCHECK int sta_group_make_order(struct sta_aggregation *grouping, struct sta_group_table **tables,
+                                       size_t count, struct sta_error *err);
 /** Everything in memory: tables are sorted, cut into ranges of keys, and merged range by range on all
  * cores. */
 STA_MUSTCHECK int sta_group_finish_tables(struct sta_aggregation *grouping,
@@ -34,8 +39,10 @@ STA_MUSTCHECK int sta_group_finish_emit(struct sta_aggregation *grouping, const 
 
 /* ---- partial states: state_write.c, which describes the format, and state_read.c */
 
-#define STA_STATE_MAGIC UINT64_C(0x3152474753415453) /* how a stream begins: "STASGGR1", last the version */
-#define STA_STATE_PIECE 1024u                        /* entries of a list that are written at a time */
+#define STA_STATE_PIECE 1024u /* entries of a list that are written at a time */
+
+/** How a stream begins: what is asked. */
+void sta_state_put_head(const struct sta_shape *shape, struct sta_buffer *head);
 
 /** All texts of a record, call by call. */
 void sta_state_visit_texts(const struct sta_shape *shape, uint8_t *record,

@@ -73,7 +73,7 @@ const uint64_t *sta_group_cursor_run_words(struct sta_group_cursor *cursor, size
 
 /* ---- going to a group */
 
-void sta_group_cursor_go_in_table(struct sta_group_cursor *cursor, size_t place)
+static void go_in_table(struct sta_group_cursor *cursor, size_t place)
 {
     const struct sta_sorted_table *table = cursor->table;
     cursor->record = sta_group_states(table->table, sta_sorted_group(table, place));
@@ -84,7 +84,7 @@ void sta_group_cursor_go_in_table(struct sta_group_cursor *cursor, size_t place)
     }
 }
 
-int sta_group_cursor_go_in_run(struct sta_group_cursor *cursor, size_t place, struct sta_error *err)
+static int go_in_run(struct sta_group_cursor *cursor, size_t place, struct sta_error *err)
 {
     const struct sta_shape *shape = cursor->order->shape;
     int rc = STA_OK;
@@ -99,6 +99,14 @@ int sta_group_cursor_go_in_run(struct sta_group_cursor *cursor, size_t place, st
             rc = sta_group_cursor_more(cursor, l, err);
     }
     return rc;
+}
+
+int sta_group_cursor_go(struct sta_group_cursor *cursor, size_t place, struct sta_error *err)
+{
+    if (cursor->table == NULL)
+        return go_in_run(cursor, place, err);
+    go_in_table(cursor, place);
+    return STA_OK;
 }
 
 int sta_group_cursor_more(struct sta_group_cursor *cursor, size_t list, struct sta_error *err)

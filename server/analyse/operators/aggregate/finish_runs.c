@@ -31,25 +31,16 @@ static int spill_worker(void *context, unsigned worker, size_t number, struct st
     return rc;
 }
 
-/* Moves the workers' runs into a queue; what occurs in them goes into the order. */
-static int collect(struct sta_aggregation *grouping, struct queue *queue, struct sta_error *err)
+/* Moves the workers' runs into a queue. */
+static void collect(struct sta_aggregation *grouping, struct queue *queue)
 {
-    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
-    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
     for (unsigned t = 0; t < grouping->worker_count; t++) {
         struct sta_group_worker *worker = grouping->workers[t];
-        for (size_t r = 0; r < worker->run_count; r++) {
-            for (size_t k = 0; k < grouping->shape.key_count; k++)
-                sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
+        for (size_t r = 0; r < worker->run_count; r++)
             push(queue, worker->runs[r]);
-        }
         worker->run_count = 0;
         grouping->figures.spilled += worker->spill != NULL ? sta_spill_size(worker->spill) : 0;
     }
-    if (rc != 0)
-        return rc;
-    sta_group_order_survey_texts(&grouping->order);
-    return sta_group_order_finalize(&grouping->order, united, &grouping->budget, err);
 }
 
 /* ---- merging */
@@ -154,9 +145,9 @@ int sta_group_finish_runs(struct sta_aggregation *grouping, const struct sta_agg
     struct queue queue = {0};
     struct sta_spill *spill = NULL;
     int rc = sta_tasks_run(&grouping->budget, grouping->worker_count, spill_worker, grouping, err);
-    if (rc != 0)
-        return rc;
-    rc = collect(grouping, &queue, err);
+    if (rc == 0)
+        rc = sta_group_make_order(grouping, NULL, 0, err);
+    collect(grouping, &queue);
     if (rc == 0)
         rc = sta_group_results_init(&grouping->results, &grouping->shape, &grouping->order, err);
     size_t most = grouping->budget.memory / 2 / (LEAST_BUFFER * (1 + grouping->shape.list_count));

@@ -23,37 +23,15 @@ struct task {
 struct pipeline {
     struct sta_aggregation *grouping;
     const struct sta_aggregation_output *sink;
-    struct sta_group_table **unsorted; /* of all workers, those that are empty left out */
+    struct sta_group_table **unsorted;
     size_t table_count;
     struct sta_sorted_table *tables;
-    struct sta_key_range (*ranges)[STA_MOST_KEY_FIELDS]; /* by table */
-    struct task *tasks;                                  /* and one more for where the last one ends */
-    uint32_t *begins;                                    /* of all of them */
+    struct task *tasks; /* and one more for where the last one ends */
+    uint32_t *begins;   /* of all of them */
     size_t task_count, merged, emitted;
 };
 
 /* ---- sorting */
-
-static void collect_tables(struct pipeline *line)
-{
-    size_t capacity = 0;
-    for (unsigned w = 0; w < line->grouping->worker_count; w++) {
-        struct sta_group_worker *worker = line->grouping->workers[w];
-        for (size_t t = 0; t <= worker->sealed_count; t++) {
-            struct sta_group_table *table = sta_group_worker_table(worker, t);
-            STA_GROW(line->unsorted, capacity, line->table_count + 1);
-            line->unsorted[line->table_count] = table;
-            line->table_count += table->count > 0;
-        }
-    }
-}
-
-static int survey_table(void *context, unsigned worker, size_t table, struct sta_error *err)
-{
-    struct pipeline *line = context;
-    sta_group_order_survey(&line->grouping->order, line->unsorted[table], line->ranges[table]);
-    return STA_OK;
-}
 
 static int sort_table(void *context, unsigned worker, size_t table, struct sta_error *err)
 {
@@ -64,22 +42,11 @@ static int sort_table(void *context, unsigned worker, size_t table, struct sta_e
 static int sort_all(struct pipeline *line, struct sta_error *err)
 {
     struct sta_aggregation *grouping = line->grouping;
-    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
-    collect_tables(line);
-    line->ranges = sta_alloc_array(line->table_count, sizeof *line->ranges);
+    line->unsorted = sta_group_tables(grouping, &line->table_count);
     line->tables = sta_alloc_array(line->table_count, sizeof *line->tables);
-    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
+    int rc = sta_group_make_order(grouping, line->unsorted, line->table_count, err);
     grouping->order.selects = true;
-    if (rc == 0)
-        rc = sta_tasks_run(&grouping->budget, line->table_count, survey_table, line, err);
-    for (size_t t = 0; t < line->table_count; t++)
-        for (size_t k = 0; k < grouping->shape.key_count; k++)
-            sta_key_range_unite(&united[k], &line->ranges[t][k]);
-    free(line->ranges);
-    if (rc != 0)
-        return rc;
-    rc = sta_group_order_finalize(&grouping->order, united, &grouping->budget, err);
-    return rc != 0 ? rc : sta_tasks_run(&grouping->budget, line->table_count, sort_table, line, err);
+    return rc == 0 ? sta_tasks_run(&grouping->budget, line->table_count, sort_table, line, err) : rc;
 }
 
 /* ---- tasks */

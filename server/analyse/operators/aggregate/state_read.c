@@ -16,11 +16,11 @@ struct entries {
     uint32_t count;
 };
 
-/* A key of the groups at hand: values, or codes, or truths. */
+/* A key of the groups at hand. */
 struct key_column {
-    uint64_t values[GROUPS_AT_ONCE];
-    uint32_t codes[GROUPS_AT_ONCE];
-    uint8_t truths[GROUPS_AT_ONCE], missing[GROUPS_AT_ONCE];
+    struct sta_vector vector;        /* of .. */
+    uint64_t values[GROUPS_AT_ONCE]; /* of the type's width */
+    uint8_t missing[GROUPS_AT_ONCE];
 };
 
 struct reading {
@@ -84,33 +84,6 @@ static void get_text_of_state(void *self, struct sta_texts *texts, uint64_t *num
 
 /* ---- what is read goes into the table */
 
-static void key_vectors(struct reading *reading, struct sta_vector *keys)
-{
-    for (size_t k = 0; k < reading->shape->key_count; k++) {
-        struct key_column *column = &reading->keys[k];
-        keys[k] = (struct sta_vector){.type = reading->shape->key_types[k], .missing = column->missing};
-        switch (keys[k].type) {
-        case STA_TYPE_TEXT:
-            keys[k].codes = column->codes;
-            keys[k].texts = reading->texts;
-            keys[k].missing = NULL;
-            reading->worker->key_dictionaries[k] =
-                sta_texts_dictionary(reading->shape->key_texts[k], reading->texts);
-            break;
-        case STA_TYPE_BOOL:
-            keys[k].bools = column->truths;
-            break;
-        case STA_TYPE_FLOAT:
-            for (uint32_t i = 0; i < reading->count; i++)
-                column->values[i] = sta_bits_of(sta_unorder_number(column->values[i]));
-            keys[k].numbers = (const double *)(const void *)column->values;
-            break;
-        default:
-            keys[k].integers = (const int64_t *)(const void *)column->values;
-        }
-    }
-}
-
 /* Brings the groups at hand into the worker's table; the last one, should it go on, stays with states in
  * which nothing was seen. */
 static int unite(struct reading *reading, struct sta_error *err)
@@ -118,14 +91,15 @@ static int unite(struct reading *reading, struct sta_error *err)
     const struct sta_shape *shape = reading->shape;
     struct sta_vector keys[STA_MOST_KEY_FIELDS];
     const struct sta_aggregation_input batch = {.count = reading->count, .keys = keys};
-    struct sta_group_merging merging = {.batch = &batch, .records = reading->records};
     uint32_t most = batch.count;
     if (batch.count == 0)
         return STA_OK;
-    key_vectors(reading, keys);
+    for (size_t k = 0; k < shape->key_count; k++)
+        keys[k] = reading->keys[k].vector;
+    sta_group_worker_see(reading->worker, &batch);
     for (size_t l = 0; l < shape->list_count; l++)
         most = STA_MAX(most, reading->lists[l].count);
-    int rc = sta_group_worker_unite(reading->worker, &merging, most, err);
+    int rc = sta_group_worker_unite(reading->worker, &batch, reading->records, most, err);
     for (size_t l = 0; rc == 0 && l < shape->list_count; l++) {
         struct entries *list = &reading->lists[l];
         struct sta_list_log *log = &reading->worker->table.logs[l];
@@ -139,17 +113,18 @@ static int unite(struct reading *reading, struct sta_error *err)
     return rc;
 }
 
+static void *place_of(struct key_column *column, uint32_t group)
+{
+    return (char *)column->values + group * sta_vector_width(column->vector.type);
+}
+
 /* The last group alone stays. */
 static void keep_last(struct reading *reading)
 {
     const uint32_t last = reading->count - 1;
     for (size_t k = 0; k < reading->shape->key_count; k++) {
         struct key_column *column = &reading->keys[k];
-        column->values[0] = reading->shape->key_types[k] == STA_TYPE_FLOAT
-                                ? sta_order_number(sta_number_of(column->values[last]))
-                                : column->values[last];
-        column->codes[0] = column->codes[last];
-        column->truths[0] = column->truths[last];
+        memcpy(column->values, place_of(column, last), sta_vector_width(column->vector.type));
         column->missing[0] = column->missing[last];
     }
     memset(reading->records, 0, reading->shape->record);
@@ -158,29 +133,32 @@ static void keep_last(struct reading *reading)
 
 /* ---- one group */
 
+/* A value as a vector has it. */
+static uint64_t get_value(struct reading *reading, enum sta_type type)
+{
+    if (type == STA_TYPE_TEXT)
+        return get_text(reading);
+    const uint64_t word = sta_frame_get_u64(&reading->reader);
+    const uint64_t value = type == STA_TYPE_FLOAT ? sta_bits_of(sta_unorder_number(word)) : word;
+    if (type == STA_TYPE_NULL || !sta_agg_is_value(type, value))
+        sta_frame_refuse(&reading->reader, "a key has no such value");
+    return value;
+}
+
 static void get_keys(struct reading *reading)
 {
-    struct sta_frame_reader *reader = &reading->reader;
-    const uint32_t at = reading->count;
     for (size_t k = 0; k < reading->shape->key_count; k++) {
         struct key_column *column = &reading->keys[k];
-        const enum sta_type type = reading->shape->key_types[k];
+        const enum sta_type type = column->vector.type;
+        uint64_t value = type == STA_TYPE_TEXT ? STA_NO_CODE : 0;
         uint8_t present;
-        (void)sta_frame_get(reader, &present, 1);
-        column->missing[at] = !present;
-        column->codes[at] = STA_NO_CODE;
-        column->values[at] = type == STA_TYPE_FLOAT ? sta_order_number(0) : 0;
+        (void)sta_frame_get(&reading->reader, &present, 1);
         if (!present && !reading->shape->keep_missing)
-            sta_frame_refuse(reader, "a key is missing");
-        else if (present && type == STA_TYPE_TEXT)
-            column->codes[at] = get_text(reading);
+            sta_frame_refuse(&reading->reader, "a key is missing");
         else if (present)
-            column->values[at] = sta_frame_get_u64(reader);
-        column->truths[at] = column->values[at] & 1;
-        if (present && (type == STA_TYPE_NULL || (type == STA_TYPE_BOOL && column->values[at] > 1) ||
-                        (type == STA_TYPE_FLOAT &&
-                         !sta_agg_is_value(type, sta_bits_of(sta_unorder_number(column->values[at]))))))
-            sta_frame_refuse(reader, "a key has no such value");
+            value = get_value(reading, type);
+        memcpy(place_of(column, reading->count), &value, sta_vector_width(type));
+        column->missing[reading->count] = !present;
     }
 }
 
@@ -261,33 +239,33 @@ static int get_group(struct reading *reading, struct sta_error *err)
 
 /* ---- all of it */
 
-/* The queries must be the same; see put_head of state_write.c. */
+/* The queries must be the same. */
 static int get_head(struct reading *reading)
 {
-    struct sta_frame_reader *reader = &reading->reader;
-    const struct sta_shape *shape = reading->shape;
-    bool same = sta_frame_get_u64(reader) == STA_STATE_MAGIC;
-    same = sta_frame_get_u32(reader) == shape->key_count && same;
-    same = sta_frame_get_u32(reader) == shape->keep_missing && same;
-    for (size_t k = 0; k < shape->key_count; k++)
-        same = sta_frame_get_u32(reader) == shape->key_types[k] && same;
-    same = sta_frame_get_u32(reader) == shape->call_count && same;
-    same = sta_frame_get_u32(reader) == shape->record && same;
-    for (size_t f = 0; f < shape->call_count; f++) {
-        const struct sta_primitive *primitive = &shape->calls[f].primitive;
-        same = sta_frame_get_u32(reader) == primitive->aggregate && same;
-        same = sta_frame_get_u32(reader) == primitive->types[0] && same;
-        same = sta_frame_get_u32(reader) == primitive->types[1] && same;
-        same = sta_frame_get_u32(reader) == primitive->first_argument && same;
-        same = sta_frame_get_u64(reader) == sta_bits_of(primitive->quantile) && same;
-    }
-    return same ? reader->status : sta_frame_refuse(reader, "it is that of another query");
+    struct sta_buffer own;
+    sta_buffer_init(&own);
+    sta_state_put_head(reading->shape, &own);
+    char *head = sta_alloc(own.size);
+    (void)sta_frame_get(&reading->reader, head, own.size);
+    const bool same = memcmp(head, own.data, own.size) == 0;
+    sta_buffer_fini(&own);
+    free(head);
+    return same ? reading->reader.status : sta_frame_refuse(&reading->reader, "it is that of another query");
 }
 
 static void init_buffers(struct reading *reading)
 {
     const struct sta_shape *shape = reading->shape;
     reading->keys = sta_alloc_array(shape->key_count + 1, sizeof *reading->keys);
+    for (size_t k = 0; k < shape->key_count; k++) {
+        struct key_column *column = &reading->keys[k];
+        column->vector = (struct sta_vector){.type = shape->key_types[k], .missing = column->missing};
+        sta_vector_point(&column->vector, column->values);
+        if (column->vector.type == STA_TYPE_TEXT) {
+            column->vector.texts = reading->texts;
+            column->vector.missing = NULL;
+        }
+    }
     reading->records = sta_alloc_array(GROUPS_AT_ONCE, shape->record);
     reading->lists = sta_alloc_array(shape->list_count + 1, sizeof *reading->lists);
 }

@@ -14,12 +14,13 @@
 #include "analyse/operators/aggregate/aggregation.h"
 #include "common/memory.h"
 
+#define MAGIC UINT64_C(0x3152474753415453) /* how a stream begins: "STASGGR1", last the version */
 #define RUN_BUFFER ((size_t)64 << 10)
 
 struct writing {
     const struct sta_shape *shape;
     const struct sta_budget *budget;
-    struct sta_group_order *order;
+    const struct sta_group_order *order;
     struct sta_dictionary *texts; /* by number in the stream */
     uint32_t **key_numbers;       /* by key, by rank: that number + 1; 0: not yet */
     uint32_t **list_numbers;      /* by list, likewise */
@@ -28,22 +29,22 @@ struct writing {
     struct sta_frame_writer writer;
 };
 
-static void put_head(const struct sta_shape *shape, struct sta_frame_writer *writer)
+void sta_state_put_head(const struct sta_shape *shape, struct sta_buffer *head)
 {
-    sta_frame_put_u64(writer, STA_STATE_MAGIC);
-    sta_frame_put_u32(writer, (uint32_t)shape->key_count);
-    sta_frame_put_u32(writer, shape->keep_missing);
+    sta_put_u64(head, MAGIC);
+    sta_put_u32(head, (uint32_t)shape->key_count);
+    sta_put_u32(head, shape->keep_missing);
     for (size_t k = 0; k < shape->key_count; k++)
-        sta_frame_put_u32(writer, shape->key_types[k]);
-    sta_frame_put_u32(writer, (uint32_t)shape->call_count);
-    sta_frame_put_u32(writer, (uint32_t)shape->record);
+        sta_put_u32(head, shape->key_types[k]);
+    sta_put_u32(head, (uint32_t)shape->call_count);
+    sta_put_u32(head, (uint32_t)shape->record);
     for (size_t f = 0; f < shape->call_count; f++) {
         const struct sta_primitive *primitive = &shape->calls[f].primitive;
-        sta_frame_put_u32(writer, primitive->aggregate);
-        sta_frame_put_u32(writer, primitive->types[0]);
-        sta_frame_put_u32(writer, primitive->types[1]);
-        sta_frame_put_u32(writer, primitive->first_argument);
-        sta_frame_put_u64(writer, sta_bits_of(primitive->quantile));
+        sta_put_u32(head, primitive->aggregate);
+        sta_put_u32(head, primitive->types[0]);
+        sta_put_u32(head, primitive->types[1]);
+        sta_put_u32(head, primitive->first_argument);
+        sta_put_u64(head, sta_bits_of(primitive->quantile));
     }
 }
 
@@ -59,21 +60,13 @@ void sta_state_visit_texts(const struct sta_shape *shape, uint8_t *record,
     }
 }
 
-static uint32_t number_in_stream(struct writing *writing, struct sta_text text, bool *first)
-{
-    const uint32_t known = sta_dictionary_count(writing->texts);
-    const uint32_t number = sta_dictionary_intern(writing->texts, text.bytes, text.length);
-    *first = number == known;
-    return number;
-}
-
 /* Return: its number in the stream. */
 static uint32_t put_text(struct writing *writing, struct sta_text text)
 {
-    bool first;
-    const uint32_t number = number_in_stream(writing, text, &first);
+    const uint32_t known = sta_dictionary_count(writing->texts);
+    const uint32_t number = sta_dictionary_intern(writing->texts, text.bytes, text.length);
     sta_frame_put_u32(&writing->writer, number);
-    if (first) {
+    if (number == known) {
         sta_frame_put_u32(&writing->writer, text.length);
         sta_frame_put(&writing->writer, text.bytes, text.length);
     }
@@ -182,7 +175,7 @@ static int put_table(struct writing *writing, struct sta_group_table *table, str
 {
     struct sta_sorted_table sorted = {0};
     struct sta_group_cursor cursor;
-    int rc = table->count > 0 ? sta_sorted_table_init(&sorted, table, writing->order, err) : STA_OK;
+    int rc = sta_sorted_table_init(&sorted, table, writing->order, err);
     if (rc == 0) {
         sta_group_cursor_init_table(&cursor, writing->order, &sorted, 0, sorted.count);
         rc = put_groups(writing, &cursor, err);
@@ -200,54 +193,21 @@ static int put_run(struct writing *writing, const struct sta_group_run *run, str
 
 /* ---- all of it */
 
-/* Ranks of all texts, and a layout for all keys. */
-static int finalize(struct sta_aggregation *grouping, struct sta_error *err)
-{
-    struct sta_key_range united[STA_MOST_KEY_FIELDS] = {0};
-    bool runs = false;
-    int rc = sta_group_order_init(&grouping->order, &grouping->shape, err);
-    grouping->order.sorts_nothing = true;
-    for (unsigned w = 0; rc == 0 && w < grouping->worker_count; w++) {
-        struct sta_group_worker *worker = grouping->workers[w];
-        runs = runs || worker->run_count > 0;
-        for (size_t t = 0; t <= worker->sealed_count; t++)
-            if (sta_group_worker_table(worker, t)->count > 0)
-                sta_group_order_survey(&grouping->order, sta_group_worker_table(worker, t), united);
-        for (size_t r = 0; r < worker->run_count; r++)
-            for (size_t k = 0; k < grouping->shape.key_count; k++)
-                sta_key_range_unite(&united[k], &worker->runs[r]->ranges[k]);
-    }
-    if (rc == 0 && runs)
-        sta_group_order_survey_texts(&grouping->order);
-    return rc == 0 ? sta_group_order_finalize(&grouping->order, united, &grouping->budget, err) : rc;
-}
-
-static int put_worker(struct writing *writing, struct sta_group_worker *worker, struct sta_error *err)
-{
-    int rc = STA_OK;
-    for (size_t t = 0; rc == 0 && t <= worker->sealed_count; t++)
-        rc = put_table(writing, sta_group_worker_table(worker, t), err);
-    for (size_t r = 0; rc == 0 && r < worker->run_count; r++)
-        rc = put_run(writing, worker->runs[r], err);
-    return rc;
-}
-
 /* What it takes to write, send, read and unite them; measured. */
 #define GROUP_NS 190
 #define ENTRY_NS 16
 #define LITTLE_NS UINT64_C(10000000) /* is always spent */
 
 /* What is on disk is not counted. */
-static int check_worth(const struct sta_aggregation *grouping, uint64_t reading_ns, struct sta_error *err)
+static int check_worth(struct sta_group_table *const *tables, size_t count, uint64_t reading_ns,
+                       struct sta_error *err)
 {
     uint64_t groups = 0, entries = 0;
-    for (unsigned w = 0; w < grouping->worker_count; w++)
-        for (size_t t = 0; t <= grouping->workers[w]->sealed_count; t++) {
-            const struct sta_group_table *table = sta_group_worker_table(grouping->workers[w], t);
-            groups += table->count;
-            for (size_t l = 0; l < grouping->shape.list_count; l++)
-                entries += table->logs[l].count;
-        }
+    for (size_t t = 0; t < count; t++) {
+        groups += tables[t]->count;
+        for (size_t l = 0; l < tables[t]->shape->list_count; l++)
+            entries += tables[t]->logs[l].count;
+    }
     const uint64_t sending_ns = groups * GROUP_NS + entries * ENTRY_NS;
     if (sending_ns <= STA_MAX(reading_ns, LITTLE_NS))
         return STA_OK;
@@ -281,7 +241,6 @@ static int writing_init(struct writing *writing, struct sta_aggregation *groupin
                         const struct sta_byte_sink *sink, struct sta_error *err)
 {
     const struct sta_shape *shape = &grouping->shape;
-    int rc = finalize(grouping, err);
     writing->shape = shape;
     writing->budget = &grouping->budget;
     writing->order = &grouping->order;
@@ -290,9 +249,8 @@ static int writing_init(struct writing *writing, struct sta_aggregation *groupin
     writing->key_numbers = sta_alloc_array(shape->key_count, sizeof *writing->key_numbers);
     writing->list_numbers = sta_alloc_array(shape->list_count, sizeof *writing->list_numbers);
     sta_frame_writer_init(&writing->writer, sink, err);
-    if (rc == 0)
-        rc = create_numbers(grouping->order.key_ranks, shape->key_count, shape->texts, writing->key_numbers,
-                            err);
+    int rc =
+        create_numbers(grouping->order.key_ranks, shape->key_count, shape->texts, writing->key_numbers, err);
     if (rc == 0)
         rc = create_numbers(grouping->order.list_ranks, shape->list_count, shape->texts,
                             writing->list_numbers, err);
@@ -307,28 +265,48 @@ static void writing_fini(struct writing *writing)
     free(writing->record);
 }
 
+static int put_all(struct writing *writing, const struct sta_aggregation *grouping,
+                   struct sta_group_table **tables, size_t count, struct sta_error *err)
+{
+    static const uint8_t end = 0;
+    struct sta_buffer head;
+    uint64_t rows = 0;
+    int rc = STA_OK;
+    sta_buffer_init(&head);
+    sta_state_put_head(writing->shape, &head);
+    sta_frame_put(&writing->writer, head.data, head.size);
+    sta_buffer_fini(&head);
+    for (size_t t = 0; rc == 0 && t < count; t++)
+        rc = put_table(writing, tables[t], err);
+    for (unsigned w = 0; w < grouping->worker_count; w++) {
+        for (size_t r = 0; rc == 0 && r < grouping->workers[w]->run_count; r++)
+            rc = put_run(writing, grouping->workers[w]->runs[r], err);
+        rows += grouping->workers[w]->rows;
+    }
+    if (rc == 0)
+        rc = sta_account_failure(writing->shape->texts, err);
+    sta_frame_put(&writing->writer, &end, 1);
+    sta_frame_put_u64(&writing->writer, rows);
+    return rc == 0 ? sta_frame_writer_finish(&writing->writer) : rc;
+}
+
 int sta_aggregation_serialize(struct sta_aggregation *grouping, uint64_t reading_ns,
                               const struct sta_byte_sink *sink, struct sta_error *err)
 {
-    static const uint8_t end = 0;
-    uint64_t rows = 0;
-    int rc = check_worth(grouping, reading_ns, err);
-    if (rc != 0)
-        return rc;
-    struct writing *writing = sta_alloc(sizeof *writing);
-    rc = writing_init(writing, grouping, sink, err);
-    put_head(&grouping->shape, &writing->writer);
-    for (unsigned w = 0; rc == 0 && w < grouping->worker_count; w++) {
-        rows += grouping->workers[w]->rows;
-        rc = put_worker(writing, grouping->workers[w], err);
+    size_t count;
+    struct sta_group_table **tables = sta_group_tables(grouping, &count);
+    int rc = check_worth(tables, count, reading_ns, err);
+    if (rc == 0)
+        rc = sta_group_make_order(grouping, tables, count, err);
+    if (rc == 0) {
+        struct writing *writing = sta_alloc(sizeof *writing);
+        grouping->order.sorts_nothing = true;
+        rc = writing_init(writing, grouping, sink, err);
+        if (rc == 0)
+            rc = put_all(writing, grouping, tables, count, err);
+        writing_fini(writing);
+        free(writing);
     }
-    if (rc == 0)
-        rc = sta_account_failure(grouping->shape.texts, err);
-    sta_frame_put(&writing->writer, &end, 1);
-    sta_frame_put_u64(&writing->writer, rows);
-    if (rc == 0)
-        rc = sta_frame_writer_finish(&writing->writer);
-    writing_fini(writing);
-    free(writing);
+    free(tables);
     return rc;
 }

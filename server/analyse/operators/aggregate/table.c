@@ -301,13 +301,6 @@ uint32_t sta_group_table_find(struct sta_group_table *table, const uint64_t *wor
     }
 }
 
-void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,
-                            uint8_t **states)
-{
-    for (uint32_t i = 0; i < count; i++)
-        states[i] = sta_group_states(table, groups[i]);
-}
-
 void sta_group_table_unite(struct sta_group_table *table, uint32_t group, const uint8_t *record,
                            struct sta_exact_terms *terms)
 {

@@ -45,9 +45,6 @@ STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const 
 uint32_t sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t hash);
 /** Adds a group whose key is an index, likewise. */
 uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key);
-/** The states of groups, by row. */
-void sta_group_table_locate(const struct sta_group_table *table, const uint32_t *groups, uint32_t count,
-                            uint8_t **states);
 /** Unites the states of a group with those of another record; what exact sums put out goes to their lists.
  * @terms: scratch, empty between calls. */
 void sta_group_table_unite(struct sta_group_table *table, uint32_t group, const uint8_t *record,

@@ -335,7 +335,8 @@ static int take_minibatch(struct sta_group_worker *worker, const struct sta_aggr
         .minibatch = minibatch, .table = &worker->table, .groups = worker->groups, .batch = batch};
     sta_key_kernels_here()->range(worker->groups, minibatch.count, &whole.low_group, &whole.high_group);
     if (want_states(shape, &whole)) {
-        sta_group_table_locate(&worker->table, worker->groups, minibatch.count, worker->states);
+        for (uint32_t i = 0; i < minibatch.count; i++)
+            worker->states[i] = sta_group_states(&worker->table, worker->groups[i]);
         whole.states = worker->states;
     }
     update_calls(worker, &whole);
@@ -345,18 +346,18 @@ static int take_minibatch(struct sta_group_worker *worker, const struct sta_aggr
     return STA_OK;
 }
 
-int sta_group_worker_unite(struct sta_group_worker *worker, const struct sta_group_merging *merging,
-                           uint32_t entries, struct sta_error *err)
+int sta_group_worker_unite(struct sta_group_worker *worker, const struct sta_aggregation_input *batch,
+                           const uint8_t *records, uint32_t entries, struct sta_error *err)
 {
-    const struct sta_minibatch minibatch = {.count = merging->batch->count};
-    int rc = pack(worker, merging->batch, &minibatch, err);
+    const struct sta_minibatch minibatch = {.count = batch->count};
+    int rc = pack(worker, batch, &minibatch, err);
     if (rc == 0)
         rc = sta_group_worker_make_space(worker, STA_MAX(entries, minibatch.count), err);
     if (rc != 0)
         return rc;
     sta_key_kernels_here()->find(&worker->table, worker->words, minibatch.count, worker->groups);
     for (uint32_t i = 0; i < minibatch.count; i++)
-        sta_group_table_unite(&worker->table, worker->groups[i], merging->records + i * worker->shape->record,
+        sta_group_table_unite(&worker->table, worker->groups[i], records + i * worker->shape->record,
                               &worker->terms);
     return STA_OK;
 }

@@ -80,16 +80,12 @@ STA_MUSTCHECK int sta_group_worker_number(struct sta_group_worker *worker,
 /** Room in the table for so many rows, if need be by sealing or writing out what is there. */
 STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker, uint32_t rows,
                                               struct sta_error *err);
-/* Groups with states of their own: rows of @batch, of which only keys and count are looked at. */
-struct sta_group_merging {
-    const struct sta_aggregation_input *batch; /* at most STA_MINIBATCH_ROWS */
-    const uint8_t *records;                    /* by row */
-};
-/** Unites them with the worker's; their groups are worker->groups then.  @entries: of any list that will be
- * added for them. */
+/** Unites groups that have states of their own with the worker's; their groups are worker->groups then.
+ * @batch: at most STA_MINIBATCH_ROWS of them, of which only keys and count are looked at.  @records: by row.
+ * @entries: of any list that will be added for them. */
 STA_MUSTCHECK int sta_group_worker_unite(struct sta_group_worker *worker,
-                                         const struct sta_group_merging *merging, uint32_t entries,
-                                         struct sta_error *err);
+                                         const struct sta_aggregation_input *batch, const uint8_t *records,
+                                         uint32_t entries, struct sta_error *err);
 /** Makes the one group that there is without keys, should no row have come. */
 STA_MUSTCHECK int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error *err);
 /** Writes all tables out as runs and empties them. */
