@@ -414,6 +414,13 @@ void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align)
     return arena->head->bytes + at;
 }
 
+void *sta_arena_array(struct sta_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    STA_ASSERT(!__builtin_mul_overflow(count, size, &bytes));
+    return memset(sta_arena_alloc(arena, bytes, _Alignof(max_align_t)), 0, bytes);
+}
+
 char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size)
 {
     char *copy = sta_arena_alloc(arena, size + 1, 1);

@@ -98,6 +98,8 @@ struct sta_arena {
     struct sta_account *account; /* its blocks are overdrawn from this; NULL: not counted.  Set before use */
 };
 void *sta_arena_alloc(struct sta_arena *arena, size_t size, size_t align);
+/** Zeroed items, aligned for anything. */
+void *sta_arena_array(struct sta_arena *arena, size_t count, size_t size);
 char *sta_arena_copy(struct sta_arena *arena, const void *bytes, size_t size); /* adds a terminating zero */
 /** Takes over what is in another, which is empty then.  Both are counted in the same account. */
 void sta_arena_adopt(struct sta_arena *arena, struct sta_arena *other);

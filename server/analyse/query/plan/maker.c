@@ -55,8 +55,7 @@ void sta_check_limit(struct sta_maker *maker, const char *pointer, const char *w
 
 void *sta_maker_alloc(struct sta_maker *maker, size_t count, size_t size)
 {
-    void *memory = sta_arena_alloc(&maker->plan->memory, count * size + 1, _Alignof(max_align_t));
-    return memset(memory, 0, count * size);
+    return sta_arena_array(&maker->plan->memory, count, size);
 }
 
 char *sta_maker_copy(struct sta_maker *maker, const char *text)

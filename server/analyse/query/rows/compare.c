@@ -13,6 +13,7 @@
 #include "common/memory.h"
 
 struct comparison {
+    struct sta_arena memory; /* of cells, vectors and their space */
     const struct sta_plan *plan;
     const struct sta_materialized *sorted;
     const struct sta_column_info *info; /* of the result */
@@ -173,8 +174,8 @@ static int take_row(struct comparison *c, const struct sta_vector *vectors, uint
 static int take_all(struct comparison *c, const struct sta_budget *budget, struct sta_error *err)
 {
     struct sta_materialized_batch *batch = sta_materialized_batch_create(c->sorted);
-    struct sta_vector *vectors = sta_alloc_array(c->columns + 1, sizeof *vectors);
-    struct sta_key_value *keys = sta_alloc_array(c->columns + 1, sizeof *keys);
+    struct sta_vector *vectors = sta_arena_array(&c->memory, c->columns, sizeof *vectors);
+    struct sta_key_value *keys = sta_arena_array(&c->memory, c->columns, sizeof *keys);
     uint32_t rows = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sta_materialized_batch_count(c->sorted); i++) {
@@ -189,8 +190,6 @@ static int take_all(struct comparison *c, const struct sta_budget *budget, struc
         rc = close_combination(c, keys, err);
     if (rc == 0)
         rc = flush(c, err);
-    free(keys);
-    free(vectors);
     sta_materialized_batch_destroy(batch);
     return rc != 0 ? rc : sta_materialized_seal(c->compared, err);
 }
@@ -203,19 +202,10 @@ static void reserve_space(struct comparison *c)
     c->label_texts = sta_dictionary_create();
     for (size_t i = 0; i < c->label_count; i++)
         sta_dictionary_intern(c->label_texts, c->events->traces[i].label, strlen(c->events->traces[i].label));
-    c->cells = sta_alloc_array(c->label_count * c->columns + 1, sizeof *c->cells);
-    c->there = sta_alloc_array(c->label_count + 1, sizeof *c->there);
-    c->vectors = sta_alloc_array(all, sizeof *c->vectors);
-    c->space = sta_alloc_array(all, sizeof *c->space);
-}
-
-static void free_buffers(struct comparison *c)
-{
-    sta_dictionary_destroy(c->label_texts);
-    free(c->vectors);
-    free(c->space);
-    free(c->there);
-    free(c->cells);
+    c->cells = sta_arena_array(&c->memory, c->label_count * c->columns, sizeof *c->cells);
+    c->there = sta_arena_array(&c->memory, c->label_count, sizeof *c->there);
+    c->vectors = sta_arena_array(&c->memory, all, sizeof *c->vectors);
+    c->space = sta_arena_array(&c->memory, all, sizeof *c->space);
 }
 
 static int sort_by_keys(const struct sta_plan_compare *compare, const struct sta_materialized *result,
@@ -245,7 +235,8 @@ int sta_compare_run(const struct sta_plan *plan, const struct sta_materialized *
     c.compared = sta_query_context_rows(context, plan->columns, plan->column_count);
     reserve_space(&c);
     rc = take_all(&c, context->budget, err);
-    free_buffers(&c);
+    sta_dictionary_destroy(c.label_texts);
+    sta_arena_fini(&c.memory);
     sta_materialized_destroy(sorted);
     if (rc != 0)
         sta_materialized_destroy(c.compared);

@@ -1,10 +1,8 @@
 /* describe: a row for each expression of each group. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/query/rows/group_rows.h"
 #include "analyse/operators/vectors.h"
-#include "common/memory.h"
 
 struct sta_describe_rows {
     struct sta_dictionary *names;
@@ -16,27 +14,22 @@ struct sta_describe_rows {
     uint32_t rows;
 };
 
-struct sta_describe_rows *sta_describe_rows_create(const struct sta_plan_stage *stage)
+void sta_describe_rows_init(struct sta_group_rows *into)
 {
-    struct sta_describe_rows *describe = sta_alloc(sizeof *describe);
+    const struct sta_plan_stage *stage = into->stage;
+    struct sta_describe_rows *describe = sta_arena_array(&into->memory, 1, sizeof *describe);
     describe->names = sta_dictionary_create();
-    describe->groups = sta_alloc_array(STA_VECTOR_ROWS, sizeof *describe->groups);
-    describe->codes = sta_alloc_array(STA_VECTOR_ROWS, sizeof *describe->codes);
-    describe->keys = sta_alloc_array(stage->key_count + 1, sizeof *describe->keys);
-    describe->outputs = sta_alloc_array(stage->output_count + 1, sizeof *describe->outputs);
-    return describe;
+    describe->groups = sta_arena_array(&into->memory, STA_VECTOR_ROWS, sizeof *describe->groups);
+    describe->codes = sta_arena_array(&into->memory, STA_VECTOR_ROWS, sizeof *describe->codes);
+    describe->keys = sta_arena_array(&into->memory, stage->key_count, sizeof *describe->keys);
+    describe->outputs = sta_arena_array(&into->memory, stage->output_count, sizeof *describe->outputs);
+    into->describe = describe;
 }
 
-void sta_describe_rows_destroy(struct sta_describe_rows *describe)
+void sta_describe_rows_fini(struct sta_describe_rows *describe)
 {
-    if (describe == NULL)
-        return;
-    sta_dictionary_destroy(describe->names);
-    free(describe->groups);
-    free(describe->codes);
-    free(describe->keys);
-    free(describe->outputs);
-    free(describe);
+    if (describe != NULL)
+        sta_dictionary_destroy(describe->names);
 }
 
 /* One value, as the type that its column has: least and largest of integers are numbers here. */

@@ -1,10 +1,8 @@
 /* Groups to rows: outputs are computed from keys and primitives. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/query/rows/group_rows.h"
 #include "analyse/operators/vectors.h"
-#include "common/memory.h"
 
 /* ---- outputs of a batch of groups */
 
@@ -67,18 +65,18 @@ void sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stag
     *into =
         (struct sta_group_rows){.stage = stage, .grouping = grouping, .threads = threads, .result = result};
     if (threads->count > 0) {
-        into->keys = sta_alloc_array(stage->key_count, sizeof *into->keys);
-        into->key_space = sta_alloc_array(threads->count, sizeof *into->key_space);
+        into->keys = sta_arena_array(&into->memory, stage->key_count, sizeof *into->keys);
+        into->key_space = sta_arena_array(&into->memory, threads->count, sizeof *into->key_space);
     }
     if (stage->fraction)
-        into->fractions = sta_alloc_array(STA_VECTOR_ROWS, sizeof *into->fractions);
-    into->programs = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_program *));
-    into->evaluators = sta_alloc_array(stage->output_count + 1, sizeof(struct sta_evaluator *));
-    into->vectors = sta_alloc_array(stage->result_count + 1, sizeof *into->vectors);
+        into->fractions = sta_arena_array(&into->memory, STA_VECTOR_ROWS, sizeof *into->fractions);
+    into->programs = sta_arena_array(&into->memory, stage->output_count, sizeof(struct sta_program *));
+    into->evaluators = sta_arena_array(&into->memory, stage->output_count, sizeof(struct sta_evaluator *));
+    into->vectors = sta_arena_array(&into->memory, stage->result_count, sizeof *into->vectors);
     if (stage->kind == STA_PLAN_HISTOGRAM)
-        into->histogram = sta_histogram_rows_create(stage, edges);
+        sta_histogram_rows_init(into, edges);
     if (stage->kind == STA_PLAN_DESCRIBE)
-        into->describe = sta_describe_rows_create(stage);
+        sta_describe_rows_init(into);
     for (size_t i = 0; i < stage->output_count && stage->kind != STA_PLAN_HISTOGRAM; i++) {
         into->programs[i] = sta_program_create(stage->outputs[i].expression);
         into->evaluators[i] = sta_evaluator_create();
@@ -121,12 +119,6 @@ void sta_group_rows_fini(struct sta_group_rows *into)
         sta_program_destroy(into->programs[i]);
         sta_evaluator_destroy(into->evaluators[i]);
     }
-    sta_histogram_rows_destroy(into->histogram);
-    sta_describe_rows_destroy(into->describe);
-    free(into->programs);
-    free(into->evaluators);
-    free(into->vectors);
-    free(into->fractions);
-    free(into->keys);
-    free(into->key_space);
+    sta_describe_rows_fini(into->describe);
+    sta_arena_fini(&into->memory);
 }

@@ -8,8 +8,10 @@
 #include "analyse/query/plan.h"
 #include "analyse/query/rows/thread_keys.h"
 #include "analyse/operators/materialized.h"
+#include "common/memory.h"
 
 struct sta_group_rows {
+    struct sta_arena memory; /* of what follows */
     const struct sta_plan_stage *stage;
     const struct sta_aggregation *grouping; /* that gives the groups */
     struct sta_materialized *result;        /* that rows are appended to */
@@ -24,7 +26,7 @@ struct sta_group_rows {
     struct sta_histogram_rows *histogram; /* HISTOGRAM */
 };
 
-/** @edges: of a histogram; copied.  */
+/** @edges: of a histogram; borrowed. */
 void sta_group_rows_init(struct sta_group_rows *into, const struct sta_plan_stage *stage,
                          const struct sta_aggregation *grouping, const struct sta_thread_keys *threads,
                          const double *edges, struct sta_materialized *result);
@@ -42,14 +44,13 @@ STA_MUSTCHECK int sta_group_outputs(const struct sta_group_rows *into, const str
                                     const struct sta_vector *values, uint32_t rows,
                                     struct sta_vector *outputs, struct sta_error *err);
 
-struct sta_describe_rows *sta_describe_rows_create(const struct sta_plan_stage *stage);
-void sta_describe_rows_destroy(struct sta_describe_rows *describe); /* NULL allowed */
+void sta_describe_rows_init(struct sta_group_rows *into);
+void sta_describe_rows_fini(struct sta_describe_rows *describe); /* NULL allowed */
 STA_MUSTCHECK int sta_describe_rows_take(struct sta_group_rows *into, const struct sta_vector *keys,
                                          const struct sta_vector *values, uint32_t rows,
                                          struct sta_error *err);
 
-struct sta_histogram_rows *sta_histogram_rows_create(const struct sta_plan_stage *stage, const double *edges);
-void sta_histogram_rows_destroy(struct sta_histogram_rows *histogram); /* NULL allowed */
+void sta_histogram_rows_init(struct sta_group_rows *into, const double *edges);
 STA_MUSTCHECK int sta_histogram_rows_take(struct sta_group_rows *into, const struct sta_vector *keys,
                                           const struct sta_vector *values, uint32_t rows,
                                           struct sta_error *err);

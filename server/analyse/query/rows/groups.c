@@ -21,6 +21,7 @@ struct local {
 };
 
 struct pass {
+    struct sta_arena memory; /* of locals and edges */
     const struct sta_pipeline *pipeline;
     const struct sta_plan_stage *stage;
     struct sta_aggregation *grouping;
@@ -231,7 +232,7 @@ static int prepare_edges(struct pass *pass, struct sta_query_context *context,
     const double *edges = histogram->edges;
     if (pass->stage->kind != STA_PLAN_HISTOGRAM)
         return 0;
-    pass->edges = sta_alloc_array((size_t)histogram->bins + 1, sizeof *pass->edges);
+    pass->edges = sta_arena_array(&pass->memory, (size_t)histogram->bins + 1, sizeof *pass->edges);
     if (edges == NULL && wanted == NULL)
         return find_edges(pass, context, err);
     if (edges == NULL && wanted->edge_count != (size_t)histogram->bins + 1)
@@ -253,12 +254,13 @@ static int pass_init(struct pass *pass, const struct sta_pipeline *pipeline, con
     int rc = sta_thread_keys_init(&pass->threads, pipeline, budget->account, err);
     pass->key_count = stage->key_count + (stage->kind == STA_PLAN_HISTOGRAM);
     pass->key_count -= pass->threads.count > 0 ? pass->threads.count - 1 : 0;
-    pass->locals = sta_alloc_array(workers, sizeof *pass->locals);
+    pass->locals = sta_arena_array(&pass->memory, workers, sizeof *pass->locals);
     for (unsigned i = 0; i < workers; i++) {
-        pass->locals[i].keys = sta_alloc_array(pass->key_count + 1, sizeof(struct sta_vector));
-        pass->locals[i].arguments = sta_alloc_array(stage->argument_count + 1, sizeof(struct sta_vector));
+        struct local *local = &pass->locals[i];
+        local->keys = sta_arena_array(&pass->memory, pass->key_count, sizeof *local->keys);
+        local->arguments = sta_arena_array(&pass->memory, stage->argument_count, sizeof *local->arguments);
         if (stage->kind == STA_PLAN_HISTOGRAM || pass->threads.count > 0)
-            pass->locals[i].space = sta_alloc(sizeof *pass->locals[i].space);
+            local->space = sta_arena_array(&pass->memory, 1, sizeof *local->space);
     }
     for (size_t i = 0; i < stage->primitive_count; i++)
         pass->ordered |= sta_primitive_needs_order(&stage->primitives[i]);
@@ -267,16 +269,10 @@ static int pass_init(struct pass *pass, const struct sta_pipeline *pipeline, con
 
 static void pass_fini(struct pass *pass)
 {
-    for (unsigned i = 0; i < pass->workers; i++) {
-        free(pass->locals[i].keys);
-        free(pass->locals[i].arguments);
-        free(pass->locals[i].space);
-    }
-    free(pass->locals);
-    free(pass->edges);
     sta_buffer_fini(&pass->query);
     sta_aggregation_destroy(pass->grouping);
     sta_thread_keys_fini(&pass->threads);
+    sta_arena_fini(&pass->memory);
 }
 
 static int create_grouping(struct pass *pass, const struct sta_budget *budget, const char *spill_folder,

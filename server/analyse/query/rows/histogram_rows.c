@@ -1,43 +1,26 @@
 /* A histogram: the bins of a group follow each other; those without rows are not there and are filled in. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/query/rows/group_rows.h"
 #include "analyse/operators/vectors.h"
-#include "common/memory.h"
 
 struct sta_histogram_rows {
     bool open;              /* counts are of a group whose bins are still coming */
     struct sta_vector *key; /* of it: constants of .. */
     struct sta_key_value *values;
     int64_t *counts;
-    double *left, *right;
+    const double *edges; /* of the pass */
 };
 
-struct sta_histogram_rows *sta_histogram_rows_create(const struct sta_plan_stage *stage, const double *edges)
+void sta_histogram_rows_init(struct sta_group_rows *into, const double *edges)
 {
-    struct sta_histogram_rows *histogram = sta_alloc(sizeof *histogram);
-    uint32_t bins = stage->histogram.bins;
-    histogram->key = sta_alloc_array(stage->key_count + 1, sizeof *histogram->key);
-    histogram->values = sta_alloc_array(stage->key_count + 1, sizeof *histogram->values);
-    histogram->counts = sta_alloc_array(bins, sizeof *histogram->counts);
-    histogram->left = sta_alloc_array(bins, sizeof *histogram->left);
-    histogram->right = sta_alloc_array(bins, sizeof *histogram->right);
-    memcpy(histogram->left, edges, bins * sizeof *edges);
-    memcpy(histogram->right, edges + 1, bins * sizeof *edges);
-    return histogram;
-}
-
-void sta_histogram_rows_destroy(struct sta_histogram_rows *histogram)
-{
-    if (histogram == NULL)
-        return;
-    free(histogram->key);
-    free(histogram->values);
-    free(histogram->counts);
-    free(histogram->left);
-    free(histogram->right);
-    free(histogram);
+    const size_t keys = into->stage->key_count, bins = into->stage->histogram.bins;
+    struct sta_histogram_rows *histogram = sta_arena_array(&into->memory, 1, sizeof *histogram);
+    histogram->key = sta_arena_array(&into->memory, keys, sizeof *histogram->key);
+    histogram->values = sta_arena_array(&into->memory, keys, sizeof *histogram->values);
+    histogram->counts = sta_arena_array(&into->memory, bins, sizeof *histogram->counts);
+    histogram->edges = edges;
+    into->histogram = histogram;
 }
 
 static void open_group(struct sta_group_rows *into, const struct sta_vector *keys, uint32_t row)
@@ -67,8 +50,8 @@ static int close_group(struct sta_group_rows *into, struct sta_error *err)
                         into->stage->histogram.bins, MOST_ROWS);
     size_t keys = into->stage->key_count;
     memcpy(into->vectors, histogram->key, keys * sizeof *into->vectors);
-    into->vectors[keys] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = histogram->left};
-    into->vectors[keys + 1] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = histogram->right};
+    into->vectors[keys] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = histogram->edges};
+    into->vectors[keys + 1] = (struct sta_vector){.type = STA_TYPE_FLOAT, .numbers = histogram->edges + 1};
     into->vectors[keys + 2] = (struct sta_vector){.type = STA_TYPE_INT, .integers = histogram->counts};
     histogram->open = false;
     return sta_materialized_append(into->result, into->vectors, NULL, into->stage->histogram.bins, err);

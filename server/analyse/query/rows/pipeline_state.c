@@ -26,6 +26,7 @@ struct gathered { /* a column of the rows that are left */
 
 struct state {
     struct sta_pipeline_state public;
+    struct sta_arena memory; /* of arrays */
     const struct sta_pipeline *pipeline;
     const struct sta_budget *budget;
     struct sta_scan_visitor *visitor;     /* of the present trace */
@@ -93,7 +94,7 @@ static int gather_column(struct state *state, uint32_t column, struct gathered *
     if (rc != 0 || vector->constant)
         return rc;
     if (gathered->space == NULL)
-        gathered->space = sta_alloc(sizeof *gathered->space);
+        gathered->space = sta_arena_array(&state->memory, 1, sizeof *gathered->space);
     *vector = sta_vector_gather_to(vector, state->kept_rows, state->public.rows, gathered->space);
     return 0;
 }
@@ -124,12 +125,12 @@ struct sta_pipeline_state *sta_pipeline_state_create(const struct sta_pipeline *
     state->pipeline = pipeline;
     state->budget = budget;
     state->column_count = pipeline->stages[0].input_count;
-    state->columns = sta_alloc_array(state->column_count + 1, sizeof *state->columns);
-    state->casts = sta_alloc_array(state->column_count + 1, sizeof(struct sta_evaluator *));
-    state->executors = sta_alloc_array(pipeline->stage_count, sizeof(struct sta_executor *));
-    state->marks = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->marks);
-    state->selected = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->selected);
-    state->kept_rows = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->kept_rows);
+    state->columns = sta_arena_array(&state->memory, state->column_count, sizeof *state->columns);
+    state->casts = sta_arena_array(&state->memory, state->column_count, sizeof(struct sta_evaluator *));
+    state->executors = sta_arena_array(&state->memory, pipeline->stage_count, sizeof(struct sta_executor *));
+    state->marks = sta_arena_array(&state->memory, STA_VECTOR_ROWS, sizeof *state->marks);
+    state->selected = sta_arena_array(&state->memory, STA_VECTOR_ROWS, sizeof *state->selected);
+    state->kept_rows = sta_arena_array(&state->memory, STA_VECTOR_ROWS, sizeof *state->kept_rows);
     if (pipeline->materialized != NULL)
         state->batch = sta_materialized_batch_create(pipeline->materialized);
     return &state->public;
@@ -159,17 +160,8 @@ void sta_pipeline_state_destroy(struct sta_pipeline_state *public)
         return;
     struct state *state = inside(public);
     unbind(state);
-    for (size_t i = 0; i < state->column_count; i++)
-        free(state->columns[i].space);
     sta_materialized_batch_destroy(state->batch);
-    free(state->columns);
-    free(state->casts);
-    free(state->executors);
-    free(state->marks);
-    free(state->selected);
-    free(state->kept_rows);
-    free(state->at);
-    free(state->place);
+    sta_arena_fini(&state->memory);
     free(state);
 }
 
@@ -449,11 +441,11 @@ int sta_pipeline_state_order(struct sta_pipeline_state *public, struct sta_pipel
 {
     struct state *state = inside(public);
     if (state->place == NULL)
-        state->place = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->place);
+        state->place = sta_arena_array(&state->memory, STA_VECTOR_ROWS, sizeof *state->place);
     if (state->pipeline->events != NULL)
         return order_of_events(state, order, err);
     if (state->at == NULL)
-        state->at = sta_alloc_array(STA_VECTOR_ROWS, sizeof *state->at);
+        state->at = sta_arena_array(&state->memory, STA_VECTOR_ROWS, sizeof *state->at);
     for (uint32_t i = 0; i < public->rows; i++)
         state->at[i] =
             (int64_t)state->part.row_group * STA_VECTOR_ROWS + (state->gathering ? state->kept_rows[i] : i);

@@ -24,6 +24,7 @@ struct recording {
     const struct sta_stripe *stripe; /* NULL: all parts */
     struct sta_top top;
     struct recorder { /* by worker */
+        struct sta_arena memory;
         struct sta_sort_encoder *encoder;
         struct sta_top_local *top;
         struct sta_vector *vectors;
@@ -41,12 +42,13 @@ static struct recorder *recorder_of(struct recording *recording, unsigned worker
         return recorder;
     recorder->encoder = sta_sort_encoder_create(&plain->layout);
     recorder->top = sta_top_local_create(&recording->top);
-    recorder->vectors = sta_alloc_array(plain->layout.count, sizeof *recorder->vectors);
-    recorder->records = sta_alloc_array(TILE, plain->layout.words * sizeof(uint64_t));
-    recorder->kept = sta_alloc_array(STA_VECTOR_ROWS, sizeof *recorder->kept);
+    recorder->vectors = sta_arena_array(&recorder->memory, plain->layout.count, sizeof *recorder->vectors);
+    recorder->records = sta_arena_array(&recorder->memory, TILE, plain->layout.words * sizeof(uint64_t));
+    recorder->kept = sta_arena_array(&recorder->memory, STA_VECTOR_ROWS, sizeof *recorder->kept);
     for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
-        recorder->places[f] = sta_alloc_array(
-            f == STA_PLACE_CHUNK || f == STA_PLACE_ROW ? STA_VECTOR_ROWS : 1, sizeof(int64_t));
+        recorder->places[f] = sta_arena_array(
+            &recorder->memory, f == STA_PLACE_CHUNK || f == STA_PLACE_ROW ? STA_VECTOR_ROWS : 1,
+            sizeof(int64_t));
     return recorder;
 }
 
@@ -54,11 +56,7 @@ static void recorder_fini(struct recorder *recorder)
 {
     sta_sort_encoder_destroy(recorder->encoder);
     sta_top_local_destroy(recorder->top);
-    free(recorder->vectors);
-    free(recorder->records);
-    free(recorder->kept);
-    for (size_t f = 0; f < STA_PLACE_FIELDS; f++)
-        free(recorder->places[f]);
+    sta_arena_fini(&recorder->memory);
 }
 
 /* Where the rows stand that agree in all keys, as further keys. */
@@ -280,6 +278,7 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
 /* The rows of a chunk by the parts that they lie in: those of piece p are number first[p] .. first[p + 1] -
  * 1. */
 struct fetching {
+    struct sta_arena memory;
     struct sta_plain_reader *reader;
     size_t *first;
     uint32_t *rows;  /* in the part */
@@ -321,14 +320,13 @@ static size_t count_pieces(struct fetching *fetching, const int64_t *parts, size
 static void list_rows(struct fetching *fetching, const int64_t *parts, const int64_t *rows, size_t count,
                       size_t pieces, const uint32_t *piece_of_part)
 {
-    size_t *next = sta_alloc_array(pieces + 1, sizeof *next);
+    size_t *next = sta_arena_array(&fetching->memory, pieces, sizeof *next);
     memcpy(next, fetching->first, pieces * sizeof *next);
     for (size_t i = 0; i < count; i++) {
         uint32_t piece = piece_of_part[parts[i]];
         sta_plain_add_row(fetching->reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
         fetching->rows[next[piece]++] = (uint32_t)rows[i];
     }
-    free(next);
 }
 
 /* Reads what is shown of @count records. */
@@ -342,22 +340,20 @@ static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_
         reader->row_count = count;
         return STA_OK;
     }
-    uint32_t *piece_of_part = sta_alloc_array(part_count + 1, sizeof *piece_of_part);
-    int64_t *parts = sta_alloc_array(2 * count + 1, sizeof *parts), *rows = parts + count;
-    fetching.first = sta_alloc_array(part_count + 1, sizeof *fetching.first);
-    fetching.parts = sta_alloc_array(part_count + 1, sizeof *fetching.parts);
-    fetching.rows = sta_alloc_array(count + 1, sizeof *fetching.rows);
+    struct sta_arena *memory = &fetching.memory;
+    uint32_t *piece_of_part = sta_arena_array(memory, part_count, sizeof *piece_of_part);
+    int64_t *parts = sta_arena_alloc(memory, count * sizeof *parts, sizeof *parts);
+    int64_t *rows = sta_arena_alloc(memory, count * sizeof *rows, sizeof *rows);
+    fetching.first = sta_arena_array(memory, part_count + 1, sizeof *fetching.first);
+    fetching.parts = sta_arena_array(memory, part_count, sizeof *fetching.parts);
+    fetching.rows = sta_arena_alloc(memory, count * sizeof *fetching.rows, sizeof *fetching.rows);
     find_places(plain, reader->records, count, parts, rows);
     size_t pieces = count_pieces(&fetching, parts, count, piece_of_part);
     sta_plain_begin_chunk(reader, pieces);
     list_rows(&fetching, parts, rows, count, pieces, piece_of_part);
     struct sta_pipeline_work work = {&fetching, pieces, fetch_piece};
     int rc = sta_pipeline_work(plain->pipeline, &work, &reader->budget, err);
-    free(piece_of_part);
-    free(parts);
-    free(fetching.first);
-    free(fetching.parts);
-    free(fetching.rows);
+    sta_arena_fini(memory);
     return rc;
 }
 
