@@ -8,7 +8,7 @@
  * Each slice lists the row groups that reach into it, so a cut costs an entry for each row group that is open
  * there. Where more than STA_SLICE_ROW_GROUPS are open, slices are larger in proportion: the plan grows with
  * row groups and rows, not with slices times row groups, when all files span the whole run. */
-#include "analyse/operators/ordered/slices.h"
+#include "analyse/operators/ordered/ordered_private.h"
 
 #include <string.h>
 

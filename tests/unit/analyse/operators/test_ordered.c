@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/operators/ordered.h"
-#include "analyse/operators/ordered/slices.h"
+#include "analyse/operators/ordered/ordered_private.h"
 #include "common/account.h"
 #include "common/memory.h"
 
