@@ -162,8 +162,10 @@ static int record_stripe(void *self, const struct sta_stripe *stripe, struct sta
     struct recording recording = {.reader = reader, .sorter = reader->sorter, .stripe = stripe};
     struct sta_pipeline_work work = {&recording, pipeline->part_count, record_part};
     recording.recorders = sta_alloc_array(workers, sizeof *recording.recorders);
-    sta_top_init(&recording.top, reader->plain, recording.sorter, reader->started ? reader->key : NULL);
-    int rc = sta_pipeline_work(pipeline, &work, &reader->budget, err);
+    int rc = sta_top_init(&recording.top, reader->plain, recording.sorter,
+                          reader->started ? reader->key : NULL, err);
+    if (rc == 0)
+        rc = sta_pipeline_work(pipeline, &work, &reader->budget, err);
     for (unsigned i = 0; i < workers; i++)
         recorder_fini(&recording.recorders[i]);
     sta_top_fini(&recording.top);

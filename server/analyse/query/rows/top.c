@@ -43,36 +43,26 @@ static void put_least(const struct sta_plain *plain, size_t number, uint64_t *re
                             (uint64_t)sta_pipeline_row_group(pipeline, number)->ts_min, true, record);
 }
 
-static int by_least(const void *left, const void *right, void *context)
-{
-    const struct sta_top *top = context;
-    const unsigned words = top->plain->layout.words;
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const int order =
-        sta_record_compare(top->least + (size_t)a * words, top->least + (size_t)b * words, words);
-    return order != 0 ? order : (a > b) - (a < b);
-}
-
-void sta_top_init(struct sta_top *top, const struct sta_plain *plain, struct sta_sorter *sorter,
-                  const uint64_t *after)
+int sta_top_init(struct sta_top *top, const struct sta_plain *plain, struct sta_sorter *sorter,
+                 const uint64_t *after, struct sta_error *err)
 {
     const size_t count = plain->pipeline->part_count;
     const unsigned words = plain->layout.words;
     *top = (struct sta_top){.plain = plain, .sorter = sorter, .after = after};
     sta_sort_layout_init(&top->first, plain->layout.keys, 1);
-    top->least = sta_alloc_array(count + 1, words * sizeof *top->least);
-    top->parts = sta_alloc_array(count + 1, sizeof *top->parts);
+    top->parts = sta_alloc_array(2 * count, (words + 1) * sizeof *top->parts);
     for (size_t i = 0; i < count; i++) {
-        put_least(plain, i, top->least + i * words);
-        top->parts[i] = (uint32_t)i;
+        put_least(plain, i, top->parts + i * (words + 1));
+        top->parts[i * (words + 1) + words] = i;
     }
-    qsort_r(top->parts, count, sizeof *top->parts, by_least, top);
+    return sta_radix_failed(
+        sta_radix_sort(top->parts, top->parts + count * (words + 1), count, words + 1, false, NULL),
+        "row groups", count, err);
 }
 
 void sta_top_fini(struct sta_top *top)
 {
     sta_sort_layout_fini(&top->first);
-    free(top->least);
     free(top->parts);
     *top = (struct sta_top){0};
 }
@@ -109,9 +99,10 @@ void sta_top_local_destroy(struct sta_top_local *local)
 bool sta_top_part(const struct sta_top *top, struct sta_top_local *local, size_t number, size_t *part)
 {
     const unsigned words = top->plain->layout.words;
-    *part = top->parts[number];
+    const uint64_t *least = top->parts + number * (words + 1);
+    *part = least[words];
     return !sta_sorter_bound(top->sorter, local->bound) ||
-           sta_record_compare(top->least + *part * words, local->bound, words) <= 0;
+           sta_record_compare(least, local->bound, words) <= 0;
 }
 
 /* The first key of a record as a number that a range can have.  Return: false when it is none. */

@@ -18,14 +18,13 @@ struct sta_top {
     struct sta_sorter *sorter;
     struct sta_sort_layout first; /* the first key alone */
     const uint64_t *after;        /* a row to start behind, or NULL */
-    uint64_t *least;              /* by part: a record that none of its rows comes before */
-    uint32_t *parts;              /* ascending by that */
+    uint64_t *parts; /* ascending: a record that none of the rows of a part comes before, and its number */
 };
 struct sta_top_local; /* scratch of one thread */
 
-/** @sorter, @after: borrowed. */
-void sta_top_init(struct sta_top *top, const struct sta_plain *plain, struct sta_sorter *sorter,
-                  const uint64_t *after);
+/** @sorter, @after: borrowed.  Fini also after a failure. */
+STA_MUSTCHECK int sta_top_init(struct sta_top *top, const struct sta_plain *plain, struct sta_sorter *sorter,
+                               const uint64_t *after, struct sta_error *err);
 void sta_top_fini(struct sta_top *top);
 struct sta_top_local *sta_top_local_create(const struct sta_top *top);
 void sta_top_local_destroy(struct sta_top_local *local); /* NULL allowed */
