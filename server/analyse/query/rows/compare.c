@@ -1,13 +1,12 @@
 /* Runs beside a baseline: rows are brought in the order of the other keys, and each combination of them is
  * given out run by run. */
-#include "analyse/query/rows/compare.h"
+#include "analyse/query/rows/stage_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/query/rows/collect.h"
 #include "analyse/operators/keys.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"

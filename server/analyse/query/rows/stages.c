@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/query/rows/collect.h"
-#include "analyse/query/rows/compare.h"
-#include "analyse/query/rows/groups.h"
+#include "analyse/query/rows/stage_kinds.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
