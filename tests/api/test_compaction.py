@@ -131,3 +131,23 @@ def test_the_second_reader_sees_the_same_events_after_it(scene):
         same(server, sources)
         after = server.get(f"/api/v1/traces/{trace['id']}/events?limit=500")
         assert before["data"] == after["data"], sources
+
+
+def test_copies_are_copies_whatever_is_stored_beside_them(scene):
+    """an argument that is an integer here, and a text or a fraction for another event of the same rows, is stored otherwise there"""
+    for name, other in (("text", '"x"'), ("fraction", "1.5"), ("truth", "true")):
+        root = scene.new(name)
+        event = '{"name":"read","cat":"POSIX","pid":%d,"tid":1,"ts":1000000000000005,"dur":7,"ph":"X","args":{"k":%s}}\n'
+        file = root / "trace/a.pfw"
+        file.parent.mkdir()
+        file.write_text(event % (1, 1))
+        server = scene.server([root], settings={"compaction": "off"})
+        trace = server.ingest(file.parent)
+        file.write_text(event % (1, 1) + event % (1, 1) + event % (2, other))
+        job = server.call("POST", f"/api/v1/traces/{trace['id']}/refresh")
+        assert server.wait(job.get("job", job))["state"] == "done"
+        found = lambda: server.get(f"/api/v1/traces/{trace['id']}/findings?rule=repeated_events")["findings"][0]  # noqa: B023,E731
+        before = found()
+        assert before["value"] == 1 / 3, (name, before)
+        assert compact(server, trace)["state"] == "done"
+        assert found()["value"] == 1 / 3, name

@@ -224,3 +224,20 @@ def test_a_condition_at_fault_fails_its_own_rule_alone(scene):
     assert found["own_0"]["severity"] == "na" and "cannot compare a text" in found["own_0"]["text"], found["own_0"]
     assert found["own_1"]["value"] > 0 and found["synchronous_loading"]["severity"] == "warning", found["own_1"]
     assert [name for name, one in found.items() if one.get("reason") == "failed"] == ["own_0"], "no other rule fails"
+
+
+def test_hosts_stand_by_name(scene):
+    """whichever thread of the ingest met them first"""
+    root = scene.new("root")
+    (root / "run").mkdir()
+    names = [f"n{i:02}" for i in range(24)]
+    for i, name in enumerate(reversed(names)):
+        (root / f"run/{i:02}.pfw").write_text(
+            f'{{"name":"HH","cat":"dftracer","ph":"M","pid":{i},"tid":{i},"args":{{"name":"{name}","value":"{1000 + i}"}}}}\n'
+            f'{{"name":"read","cat":"POSIX","pid":{i},"tid":{i},"ts":{10**15 + i},"dur":{9 + i},"ph":"X","args":{{"hhash":"{1000 + i}"}}}}\n')
+    server = scene.server([root])
+    path = f"/api/v1/traces/{server.ingest(root / 'run')['id']}"
+    clocks = server.get(path + "/findings?rule=host_clocks")["findings"][0]
+    table = next(value for value in clocks["evidence"] if "host_name" in json.dumps(value)) if isinstance(clocks["evidence"], list) else clocks["evidence"]
+    shown = re.findall(r'"(n\d\d)"', json.dumps(table))
+    assert shown == names[:len(shown)] and len(shown) >= 10, clocks

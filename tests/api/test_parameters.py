@@ -60,3 +60,16 @@ def test_no_parameter_is_ignored(scene):
                     ignored.append((path, semantics, name, value))
                 assert status in (200, 400, 422), (path, name, status, answer)
     assert not ignored, ignored
+
+
+def test_bins_may_be_as_wide_as_the_document_says(scene):
+    document = scene.shared.get("/api/v1/openapi.json")
+    for call in ("timeseries", "views/layer", "views/flat", "overlap"):
+        parameters = document["paths"][f"/api/v1/traces/{{id}}/{call}"]["get"]["parameters"]
+        width = next(p for p in parameters if p.get("name") == "granularity")["schema"]
+        more = "&layer=" + scene.shared.get(scene.shared.path + "/summary")["layers"][0]["name"] if call == "views/layer" else ""
+        for value in (width["minimum"], width["maximum"]) if call in ("timeseries", "overlap") else (width["maximum"],):
+            bins = "&max_points=10" if call == "timeseries" else "&from=0&to=0.00001" if call == "overlap" else ""
+            status, _, answer = scene.shared.ask(f"{scene.shared.path}/{call}?granularity={value}{more}{bins}")
+            assert status == 200, (call, value, answer)
+        assert scene.shared.ask(f"{scene.shared.path}/{call}?granularity={width['maximum'] * 2}{more}")[0] == 400, call
