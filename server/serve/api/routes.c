@@ -223,7 +223,9 @@ const struct sta_route sta_routes[] = {
      .text = "All layers side by side, a row for each bin of time, process, file, .."},
     {VIEW(GET, "/api/v1/traces/{id}/timeseries", "timeseries", "views", sta_view_timeseries),
      .parameters = STA_HAS(TIME_BASE), .response = "timeseries", .tabular = true, .summary = "Time series",
-     .text = "Metrics of layers over time bins, or counters, for charts."},
+     .text = "Metrics of layers over time bins, or counters, for charts. from and to pick bins and change "
+             "nothing "
+             "of what is in them: an event that began before from counts in full, where other calls cut it."},
     {VIEW(GET, "/api/v1/traces/{id}/events", "events", "queries", sta_view_events),
      .parameters = STA_HAS(TIME_BASE), .response = "events", .tabular = true, .summary = "Events as they are",
      .text = "The rows of the trace, filtered, in the order of time or another, with the columns that are "
