@@ -112,7 +112,7 @@ def print_findings(findings, most=5):
     """the gravest ones as sentences; how many there are"""
     grave = [f for f in findings["findings"] if f["severity"] in ("critical", "warning", "info")]
     for finding in grave[:most]:
-        print(f"{finding['severity']}: {finding['title']}. {finding['text']}\n    Threshold: {finding['threshold']}")
+        print(f"{finding['severity']}: {finding['title']}. {finding['text']}\n    Value: {finding['threshold']}")
     counts = findings["counts"]
     print(f"{counted(counts['critical'] + counts['warning'] + counts['info'], 'finding', 'findings')}, {counts['ok']} checks passed\n")
 

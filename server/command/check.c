@@ -269,7 +269,7 @@ static void print_findings(const struct request *request, const struct sta_findi
         sta_put_format(&text, "%-8s %s (%s): ", sta_severity_name(finding->severity), finding->title,
                        finding->id);
         sta_put_text(&text, finding->text);
-        sta_put_text(&text, "\n         Threshold: ");
+        sta_put_text(&text, "\n         Value: ");
         sta_finding_put_threshold(finding, &text);
         sta_put_char(&text, '\n');
     }

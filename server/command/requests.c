@@ -240,7 +240,7 @@ static void print_sentences(const json_t *answer)
             continue;
         printf("%-8s %s (%s): %s\n", severity, member(finding, "title"), member(finding, "rule"),
                member(finding, "text"));
-        printf("         Threshold: %s\n", member(finding, "threshold"));
+        printf("         Value: %s\n", member(finding, "threshold"));
         json_array_foreach(json_object_get(finding, "advice"), at, line)
             printf("         %s\n", json_string_value(line));
     }

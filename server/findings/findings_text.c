@@ -98,7 +98,7 @@ static void put_findings(const struct sta_findings_result *findings, enum sta_se
             sta_put_char(out, '\n');
         }
         if (severity < STA_SEVERITY_OK) {
-            sta_put_text(out, "  - Threshold: ");
+            sta_put_text(out, "  - Value: ");
             sta_finding_put_threshold(finding, out);
             sta_put_char(out, '\n');
         }

@@ -62,7 +62,7 @@ def test_forms_tell_the_same(scene):
     assert sum(whole["counts"].values()) == len(whole["findings"])
     report = scene.shared.request("GET", base.replace("/findings", "/report.html"))[2].decode()
     for found in whole["findings"]:
-        assert found["threshold"] in report and (found["severity"] in ("ok", "na") or f"Threshold: {found['threshold']}\n" in page), found
+        assert found["threshold"] in report and (found["severity"] in ("ok", "na") or f"Value: {found['threshold']}\n" in page), found
         assert (found["threshold"] == "") == (found["severity"] == "na"), found
 
 
