@@ -166,10 +166,13 @@ async function layersBesideOverTime(page, daemon) {
     };
     const [layers, series] = await tops(1400);
     assert.equal(layers, series);
-    const cut = await page.locator('.layers').first().evaluate((table) => {
-        const box = table.closest('.scroll') ?? table;
-        return box.scrollWidth - box.clientWidth;
-    });
+    const cut = await page
+        .locator('.layers')
+        .first()
+        .evaluate((table) => {
+            const box = table.closest('.scroll') ?? table;
+            return box.scrollWidth - box.clientWidth;
+        });
     assert.ok(cut <= 0, `${cut} pixels of the table lie outside its card`);
     const [above, below] = await tops(1300);
     assert.ok(below > above);
