@@ -295,9 +295,9 @@ async function brushSetsTheRange(page, daemon) {
     const trace = await openOverview(page, daemon);
     await page.locator('.chart canvas').scrollIntoViewIfNeeded();
     const box = await page.locator('.chart canvas').boundingBox();
-    await page.mouse.move(box.x + 160, box.y + 100);
+    await page.mouse.move(box.x + 0.4 * box.width, box.y + 100);
     await page.mouse.down();
-    await page.mouse.move(box.x + 320, box.y + 120, { steps: 8 });
+    await page.mouse.move(box.x + 0.8 * box.width, box.y + 120, { steps: 8 });
     await page.mouse.up();
     await page.waitForFunction(() => new URLSearchParams(location.search).has('from'));
     const { from, to } = await parametersOf(page);
