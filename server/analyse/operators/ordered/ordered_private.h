@@ -110,8 +110,8 @@ STA_MUSTCHECK int sta_ordered_gather_end(struct sta_ordered_gathering *gathering
                                          const struct sta_budget *budget, struct sta_error *err);
 
 /** Brings the records of a unit together by their time; equal ones keep their order.
- * @first: of its chunks, each of which is in order.  @records, @scratch: room for @count of @size bytes, all
- * that these have.  Return: where the result is, @records or @scratch. */
+ * @first: of its chunks, each of which is in order.  @records, @scratch: memory for @count of @size bytes,
+ * all that these have.  Return: where the result is, @records or @scratch. */
 char *sta_ordered_sort(const struct sta_ordered_chunk *chunks, uint32_t first, char *records, char *scratch,
                        size_t count, size_t size);
 
