@@ -150,19 +150,24 @@ static const char *read_object(struct sta_line_scanner *scanner, const char *at,
     return reason;
 }
 
-/* Counts the object in the record. */
-static void take_object(struct scan *scan, const struct line *line)
+/* Most objects: an event of a path.  Return: false when the record is none. */
+static inline bool take_event(struct scan *scan)
+{
+    const struct sta_template_path *path = scan->scanner->record.path;
+    if (path == NULL || !sta_rows_add_path(scan->scanner->rows, path, scan->batch))
+        return false;
+    scan->outcome->counts.events++;
+    return true;
+}
+
+/* Counts the object in the record, which is not to be taken by its path. */
+static void take_record(struct scan *scan, const struct line *line)
 {
     struct sta_ledger_counts *counts = &scan->outcome->counts;
     struct sta_record *record = &scan->scanner->record;
     const char *reason = NULL;
-    if (record->path != NULL) {
-        if (sta_rows_add_path(scan->scanner->rows, record->path, scan->batch)) {
-            counts->events++;
-            return;
-        }
+    if (record->path != NULL)
         sta_template_path_fill(record->path, record);
-    }
     switch (sta_rows_add(scan->scanner->rows, record, line->number, scan->batch, &reason)) {
     case STA_RECORD_EVENT:
         counts->events++;
@@ -201,10 +206,10 @@ static void scan_objects(struct scan *scan, const struct line *line, const char 
         more = reason == NULL && next < line->end && *next == '{';
         if (reason == NULL && !more && !is_tail(behind, line->end))
             reason = "text behind the object";
-        if (reason == NULL)
-            take_object(scan, line);
-        else
+        if (reason != NULL)
             malformed(scan, line, reason);
+        else if (!take_event(scan))
+            take_record(scan, line);
         at = next;
     }
 }
@@ -259,14 +264,19 @@ static const char *take_predicted(struct scan *scan, struct line *line, const ch
     const char *behind = *at == '{' ? sta_templates_match(scanner->templates, at, &scanner->record) : NULL;
     if (behind == NULL)
         return NULL;
-    line->end = behind;
-    line->end += *line->end == ',';
-    line->end += *line->end == '\r';
-    if ((line->end != end && *line->end != '\n') || (size_t)(line->end - line->begin) > STA_LINE_LIMIT)
+    if (*behind != '\n') {
+        behind += *behind == ',';
+        behind += *behind == '\r';
+        if (behind != end && *behind != '\n')
+            return NULL;
+    }
+    if ((size_t)(behind - line->begin) > STA_LINE_LIMIT)
         return NULL;
+    line->end = behind;
     scan->outcome->counts.lines++;
-    take_object(scan, line);
-    return line->end == end ? end : line->end + 1;
+    if (!take_event(scan))
+        take_record(scan, line);
+    return behind == end ? end : behind + 1;
 }
 
 /* A run of blank lines, counted at once: a file of nothing else is read as fast as it is inflated.  Return:

@@ -19,13 +19,13 @@ static inline uint64_t load_word(const char *at)
     return word;
 }
 
-static inline struct sta_template_node **predictor_for(const struct sta_template_node *parent, const char *at)
+/* Which predictor is that of the text. */
+static inline size_t predictor_of(const char *at)
 {
-    const char *differs = at + parent->shared;
-    uint64_t mixed = load_word(differs) * UINT64_C(0x9e3779b97f4a7c15) ^
-                     load_word(differs + 8) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                     load_word(differs + 16) * UINT64_C(0x165667b19e3779f9);
-    return &parent->predictors[mixed >> 56];
+    const uint64_t mixed = load_word(at) * UINT64_C(0x9e3779b97f4a7c15) ^
+                           load_word(at + 8) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                           load_word(at + 16) * UINT64_C(0x165667b19e3779f9);
+    return mixed >> 56;
 }
 
 _Static_assert(STA_TEMPLATE_PREDICTORS == 256, "eight bits of the hash choose the predictor");
@@ -47,7 +47,7 @@ static inline struct sta_template_node *child_for(struct sta_template_node *pare
 {
     struct sta_template_node **predictor = &parent->likely;
     if (*predictor == NULL && parent->predictors != NULL)
-        predictor = predictor_for(parent, at);
+        predictor = &parent->predictors[predictor_of(at + parent->shared)];
     return *predictor != NULL && has_fragment(*predictor, at) ? *predictor
                                                               : search_children(parent, at, predictor);
 }
@@ -193,17 +193,15 @@ static inline bool follow_value(const struct sta_digit_tables *tables, struct st
 {
     uint64_t sum;
     size_t length = 0;
+    value->text = *at;
     if (__builtin_expect(value->kind == STA_TEMPLATE_INT, 1)) {
         length = digits(tables, *at, &sum);
         value->integer = (int64_t)sum;
         length = sum >= tables->least[length] ? length : 0;
-    } else if (value->kind == STA_TEMPLATE_PIECE) {
-        return true;
     } else if (value->kind == STA_TEMPLATE_HASH) {
         length = count_digits(tables, *at);
         length = length <= 24 && **at != '0' ? length : 0;
     }
-    value->text = *at;
     if (__builtin_expect(length == 0, 0)) {
         length = match_other(path, (unsigned)(value - path->values), *at);
         if (length == SIZE_MAX)
@@ -213,28 +211,29 @@ static inline bool follow_value(const struct sta_digit_tables *tables, struct st
     return true;
 }
 
-/* What follows the name in a line that is read in parts.  Return: what follows the object; NULL when some
- * part does not fit. */
-static const char *follow_parts(struct sta_template_path *path, const char *at)
+/* A line that is read in parts.  Return: what follows the object; NULL when some part does not fit. */
+static inline const char *follow_parts(struct sta_template_path *path, const char *at)
 {
     const struct sta_digit_tables *tables = sta_load_digit_tables();
     const struct sta_byte_bounds *bounds = path->bounds;
     const struct sta_fixed_value *fixed = path->fixed;
     const struct sta_template_part *part = path->parts, *end = part + path->part_count;
     path->others = 0;
-    for (; part < end; part++) {
+    do {
         if (part->value != NULL && !follow_value(tables, path, part->value, &at))
             return NULL;
         const char *text = at;
-        for (unsigned i = part->vector_count; i > 0; i--, bounds++, text += STA_TEMPLATE_VECTOR)
+        const struct sta_byte_bounds *last = bounds + part->vector_count;
+        for (; bounds < last; bounds++, text += STA_BOUNDS_VECTOR)
             if (__builtin_expect(!is_within(bounds, text), 0))
                 return NULL;
-        for (unsigned i = part->fixed_count; i > 0; i--, fixed++) {
+        const struct sta_fixed_value *behind = fixed + part->fixed_count;
+        for (; fixed < behind; fixed++) {
             fixed->value->text = at + fixed->at;
             fixed->value->integer = (int64_t)number(tables, at + fixed->at, fixed->length);
         }
         at += part->length;
-    }
+    } while (++part < end);
     path->alike++;
     return at;
 }
@@ -245,7 +244,10 @@ static const char *follow_steps(struct sta_template_path *path, const char *at)
     const struct sta_digit_tables *tables = sta_load_digit_tables();
     path->others = 0;
     for (unsigned i = 0; i < path->step_count; i++) {
-        if (!follow_value(tables, path, &path->values[i], &at) || !has_piece(&path->steps[i], at))
+        struct sta_path_value *value = &path->values[i];
+        if (value->kind != STA_TEMPLATE_PIECE && !follow_value(tables, path, value, &at))
+            return NULL;
+        if (!has_piece(&path->steps[i], at))
             return NULL;
         at += path->steps[i].length;
     }
@@ -256,28 +258,49 @@ static const char *follow_steps(struct sta_template_path *path, const char *at)
     return at;
 }
 
-static inline const char *follow_path(struct sta_template_path *path, const char *at)
+/* A line that is expected to follow a path.  @path: NULL: none.  Return: NULL when it does not. */
+static inline const char *follow_expected(struct sta_templates *templates, struct sta_template_path *path,
+                                          const char *at)
 {
-    const char *behind = path->part_count > 0 ? follow_parts(path, at) : NULL;
-    return behind != NULL ? behind : follow_steps(path, at);
+    const char *behind = path != NULL && path->part_count > 0 ? follow_parts(path, at) : NULL;
+    if (behind != NULL)
+        templates->last = path;
+    return behind;
 }
 
-/* Most lines: nothing that is wanted stands before the name, and what follows it does so as in the last line
- * of that name.  Return: what follows the object; NULL: it is to be matched node by node. */
-static inline const char *match_by_path(const struct sta_templates *templates, const char *at,
-                                        struct sta_record *record)
+/* Follows the path of the node with the name; the next line of that name is expected to do so, too. @name_at:
+ * from the line's begin: where the name is told from others. */
+static const char *follow_named(struct sta_templates *templates, struct sta_template_node *named,
+                                const char *at, size_t name_at)
 {
-    struct sta_template_node *node = templates->nodes;
+    struct sta_template_path *path = named->path;
+    const char *behind = follow_expected(templates, path, at);
+    if (behind == NULL)
+        behind = follow_steps(path, at);
+    if (behind == NULL) {
+        sta_template_doubt(named);
+        return NULL;
+    }
+    if (name_at <= STA_TEMPLATE_FRAGMENT) {
+        templates->name_at = name_at;
+        templates->expected[predictor_of(at + name_at)] = path;
+    }
+    templates->last = path;
+    return behind;
+}
+
+/* A line that has left the path which was expected of it: its name is found by the trie.  Return: NULL: it is
+ * to be matched node by node. */
+static const char *match_named(struct sta_templates *templates, const char *begin)
+{
+    struct sta_template_node *parent = templates->nodes, *node;
     struct sta_json_value ignored;
-    while ((node = child_for(node, at)) != NULL && node->kind != STA_TEMPLATE_END) {
+    const char *at = begin;
+    for (; (node = child_for(parent, at)) != NULL && node->kind != STA_TEMPLATE_END; parent = node) {
+        const size_t name_at = (size_t)(at - begin) + (parent->child_count > 1 ? parent->shared : 0);
         at += node->length;
-        if (node->path != NULL) {
-            const char *behind = follow_path(node->path, at);
-            record->path = node->path;
-            if (behind == NULL)
-                sta_template_doubt(node);
-            return behind;
-        }
+        if (node->path != NULL)
+            return follow_named(templates, node, begin, name_at);
         const char *behind = node->field == STA_FIELD_IGNORED
                                  ? match_value(&sta_digit_tables, node->kind, at, &ignored)
                                  : NULL;
@@ -286,6 +309,21 @@ static inline const char *match_by_path(const struct sta_templates *templates, c
         at = predicted_length(&node->predicted, at, (size_t)(behind - at));
     }
     return NULL;
+}
+
+/* A line of another path than the one that followed the last line's path before.  Return: NULL: as above. */
+static __attribute__((noinline)) const char *match_other_path(struct sta_templates *templates, const char *at)
+{
+    struct sta_template_path *last = templates->last;
+    const char *behind =
+        follow_expected(templates, templates->expected[predictor_of(at + templates->name_at)], at);
+    if (behind == NULL) {
+        templates->last = NULL;
+        behind = match_named(templates, at);
+    }
+    if (last != NULL)
+        last->next = templates->last;
+    return behind;
 }
 
 static __attribute__((noinline)) const char *match_by_nodes(struct sta_templates *templates, const char *at,
@@ -320,8 +358,14 @@ static __attribute__((noinline)) const char *match_by_nodes(struct sta_templates
     return NULL;
 }
 
+/* Most lines: nothing that is wanted stands before the name, and they follow the path that followed the last
+ * line's path before. */
 const char *STA_TEMPLATE_MATCH(struct sta_templates *templates, const char *at, struct sta_record *record)
 {
-    const char *behind = match_by_path(templates, at, record);
+    const struct sta_template_path *last = templates->last;
+    const char *behind = last != NULL ? follow_expected(templates, last->next, at) : NULL;
+    if (behind == NULL)
+        behind = match_other_path(templates, at);
+    record->path = templates->last;
     return behind != NULL ? behind : match_by_nodes(templates, at, record);
 }

@@ -32,12 +32,19 @@ static inline bool has_piece(const struct sta_template_step *step, const char *a
     return (~equal_bytes(at, step->fragment) & step->mask) == 0;
 }
 
+/* Which of 32 bytes are within their bounds. */
+static inline __m256i within(const uint8_t *least, const uint8_t *more, const char *at)
+{
+    const __m256i above =
+        _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at), _mm256_load_si256((const __m256i *)least));
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(above, _mm256_load_si256((const __m256i *)more)), above);
+}
+
 static inline bool is_within(const struct sta_byte_bounds *bounds, const char *at)
 {
-    const __m256i above = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)at),
-                                          _mm256_load_si256((const __m256i *)bounds->least));
-    const __m256i most = _mm256_min_epu8(above, _mm256_load_si256((const __m256i *)bounds->more));
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(most, above)) == UINT32_MAX;
+    const __m256i both = _mm256_and_si256(within(bounds->least, bounds->more, at),
+                                          within(bounds->least + 32, bounds->more + 32, at + 32));
+    return (uint32_t)_mm256_movemask_epi8(both) == UINT32_MAX;
 }
 
 /* As signed bytes, control characters and all that is not ASCII are below 0x20: one comparison finds both. */

@@ -17,7 +17,7 @@ static inline bool has_piece(const struct sta_template_step *step, const char *a
 static inline bool is_within(const struct sta_byte_bounds *bounds, const char *at)
 {
     uint8_t beyond = 0;
-    for (unsigned i = 0; i < STA_TEMPLATE_VECTOR; i++) {
+    for (unsigned i = 0; i < STA_BOUNDS_VECTOR; i++) {
         const uint8_t above = (uint8_t)((uint8_t)at[i] - bounds->least[i]);
         beyond |= (uint8_t)(above > bounds->more[i] ? above - bounds->more[i] : 0);
     }

@@ -8,7 +8,7 @@
 #include "decode/template_trie.h"
 
 #define CACHE_LINE 64
-#define MOST_PATHS 2048 /* of one reader: 24 MB; other templates are matched without */
+#define MOST_PATHS 1536 /* of one reader: 24 MB; other templates are matched without */
 #define LOOK_LINES 64   /* from one look at the values to the next */
 #define LOOKS 4
 #define RESIZES 3      /* changes of length that come soon make a value one of varying length */
@@ -24,6 +24,8 @@ void sta_template_free_paths(struct sta_templates *templates)
         templates->paths = older;
     }
     templates->path_count = 0;
+    memset(templates->expected, 0, sizeof templates->expected);
+    templates->last = NULL;
 }
 
 static struct sta_template_path *new_path(struct sta_templates *templates)
@@ -128,12 +130,12 @@ static void put_plan(struct sta_template_path *path, const struct sta_event_plan
         path->stored[i] = (struct sta_stored_arg){args[plan->stored[i].arg], plan->stored[i].column};
 }
 
-/* The nodes from behind @first to @end, in order.  Return: how many; 0: too many. */
-static unsigned list_nodes(const struct sta_template_node *first, struct sta_template_node *end,
+/* The nodes from behind the root to @end, in order.  Return: how many; 0: too many. */
+static unsigned list_nodes(const struct sta_template_node *end,
                            const struct sta_template_node *nodes[STA_LAYOUT_ITEMS + 1])
 {
     unsigned count = 0, steps = 0;
-    for (const struct sta_template_node *node = end; node != first; node = node->parent) {
+    for (const struct sta_template_node *node = end; node->parent != NULL; node = node->parent) {
         steps += node->length / STA_TEMPLATE_VECTOR + 1;
         count++;
     }
@@ -144,24 +146,34 @@ static unsigned list_nodes(const struct sta_template_node *first, struct sta_tem
     return count;
 }
 
+/* The value behind a node.  Return: false when it has no place in an event of a path. */
+static bool put_value(struct sta_template_path *path, const struct sta_template_node *node, uint8_t step,
+                      uint8_t args[], unsigned *arg_count)
+{
+    path->values[step] =
+        (struct sta_path_value){.kind = node->kind, .otherwise = node->kind, .predicted = node->predicted};
+    path->ignored |= (uint64_t)(node->field == STA_FIELD_IGNORED) << step;
+    if (node->field != STA_FIELD_ARGS)
+        return put_field(path, node->field, step);
+    args[(*arg_count)++] = step;
+    return true;
+}
+
 /* Return: false when some value has no place in an event of a path. */
-static bool put_path(struct sta_template_path *path, const struct sta_template_node *first,
-                     struct sta_template_node *end)
+static bool put_path(struct sta_template_path *path, struct sta_template_node *end)
 {
     const struct sta_template_node *nodes[STA_LAYOUT_ITEMS + 1];
     uint8_t args[STA_LAYOUT_ITEMS];
     unsigned step = 0, arg_count = 0;
-    const unsigned count = list_nodes(first, end, nodes);
+    const unsigned count = list_nodes(end, nodes);
     path->end = end;
     path->ts = path->dur = path->pid = path->tid = STA_NO_STEP;
+    path->part_count = 0;
+    path->ignored = 0;
+    path->values[0] = (struct sta_path_value){.kind = STA_TEMPLATE_PIECE};
     for (unsigned i = 0; i < count; i++) {
-        const struct sta_template_node *of_value = i == 0 ? first : nodes[i - 1];
-        if (of_value->field == STA_FIELD_ARGS)
-            args[arg_count++] = (uint8_t)step;
-        else if (!put_field(path, of_value->field, (uint8_t)step))
+        if (i > 0 && !put_value(path, nodes[i - 1], (uint8_t)step, args, &arg_count))
             return false;
-        path->values[step] = (struct sta_path_value){
-            .kind = of_value->kind, .otherwise = of_value->kind, .predicted = of_value->predicted};
         step = put_fragment(path, step, nodes[i]);
     }
     put_plan(path, &end->plan, args);
@@ -169,7 +181,6 @@ static bool put_path(struct sta_template_path *path, const struct sta_template_n
     path->step_count = (uint8_t)step;
     path->looks = 0;
     path->lines = LOOK_LINES;
-    path->part_count = 0;
     path->resized = 0;
     memset(path->resizes, 0, sizeof path->resizes);
     return count > 0 && put_usual(path);
@@ -210,12 +221,13 @@ void sta_template_expect(struct sta_templates *templates, struct sta_template_no
     }
     struct sta_template_path *path = end->whole != NULL ? end->whole : new_path(templates);
     end->whole = path;
-    first->pathless = !put_path(path, first, end);
+    first->pathless = !put_path(path, end);
     first->path = first->pathless ? NULL : path;
 }
 
 void sta_template_doubt(struct sta_template_node *node)
 {
+    node->path->part_count = 0; /* its constants may be those of the line that left it */
     node->path = NULL;
     node->doubts = DOUBTS;
 }
@@ -240,7 +252,7 @@ static void begin_part(struct making *making, struct sta_path_value *value)
 /* The next byte of the text is at least @least and at most so much more. */
 static void add_byte(struct making *making, uint8_t least, uint8_t more)
 {
-    const unsigned at = making->part->length % STA_TEMPLATE_VECTOR;
+    const unsigned at = making->part->length % STA_BOUNDS_VECTOR;
     if (at == 0 && making->vector_count == STA_PATH_VECTORS) {
         making->full = true;
         return;
@@ -248,7 +260,7 @@ static void add_byte(struct making *making, uint8_t least, uint8_t more)
     if (at == 0) {
         making->part->vector_count++;
         making->path->bounds[making->vector_count] = (struct sta_byte_bounds){.least = {0}};
-        memset(making->path->bounds[making->vector_count++].more, 0xff, STA_TEMPLATE_VECTOR);
+        memset(making->path->bounds[making->vector_count++].more, 0xff, STA_BOUNDS_VECTOR);
     }
     struct sta_byte_bounds *bounds = &making->path->bounds[making->vector_count - 1];
     bounds->least[at] = least;
@@ -266,9 +278,11 @@ static void add_text(struct making *making, const char *text, unsigned length)
 static void add_digits(struct making *making, struct sta_path_value *value)
 {
     const bool may_be_zero = value->kind == STA_TEMPLATE_INT && value->predicted == 1;
-    making->path->fixed[making->fixed_count++] =
-        (struct sta_fixed_value){value, making->part->length, (uint8_t)value->predicted};
-    making->part->fixed_count++;
+    if (!(making->path->ignored >> (value - making->path->values) & 1)) {
+        making->path->fixed[making->fixed_count++] =
+            (struct sta_fixed_value){value, making->part->length, (uint8_t)value->predicted};
+        making->part->fixed_count++;
+    }
     add_byte(making, may_be_zero ? '0' : '1', may_be_zero ? 9 : 8);
     for (unsigned i = 1; i < value->predicted && !making->full; i++)
         add_byte(making, '0', 9);
@@ -288,7 +302,7 @@ static void make_parts(struct sta_template_path *path)
     struct making making = {.path = path};
     path->part_count = 0;
     path->alike = 0;
-    begin_part(&making, is_fixed(path, 0) ? NULL : &path->values[0]);
+    begin_part(&making, NULL);
     for (unsigned i = 0; i < path->step_count && !making.full; i++) {
         struct sta_path_value *value = &path->values[i];
         if (value->kind != STA_TEMPLATE_PIECE && is_fixed(path, i)) {
@@ -298,7 +312,7 @@ static void make_parts(struct sta_template_path *path)
                 value->text = path->looked[i];
                 add_text(&making, value->text, value->predicted);
             }
-        } else if (value->kind != STA_TEMPLATE_PIECE && i > 0) {
+        } else if (value->kind != STA_TEMPLATE_PIECE) {
             begin_part(&making, value);
         }
         add_text(&making, path->steps[i].fragment, path->steps[i].length);
@@ -362,19 +376,18 @@ void sta_template_correct(struct sta_template_path *path)
 void sta_template_path_fill(const struct sta_template_path *path, struct sta_record *record)
 {
     const struct sta_template_node *nodes[STA_LAYOUT_ITEMS + 1];
-    const struct sta_template_node *of_value = first_of(path->end);
-    const unsigned count = list_nodes(of_value, path->end, nodes);
+    const unsigned count = list_nodes(path->end, nodes);
     unsigned step = 0;
     sta_record_clear(record);
     record->plan = &path->end->plan;
-    for (unsigned i = 0; i < count; of_value = nodes[i++]) {
-        struct sta_json_value *value = &record->fields[of_value->field];
-        if (of_value->field == STA_FIELD_ARGS) {
-            record->args[record->arg_count].key = of_value->key;
+    for (unsigned i = 0; i + 1 < count; i++) {
+        struct sta_json_value *value = &record->fields[nodes[i]->field];
+        while (path->values[step].kind == STA_TEMPLATE_PIECE)
+            step++;
+        if (nodes[i]->field == STA_FIELD_ARGS) {
+            record->args[record->arg_count].key = nodes[i]->key;
             value = &record->args[record->arg_count++].value;
         }
         *value = sta_path_value(path, step++);
-        while (step < path->step_count && path->values[step].kind == STA_TEMPLATE_PIECE)
-            step++;
     }
 }

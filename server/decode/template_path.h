@@ -1,16 +1,18 @@
 /* template_path.h - the lines of one template, read without the trie (private to template*.c, rows.c,
  * arg_values.c and lines.c).
  *
- * DESIGN.  What follows the name of an event is nearly always what followed it last time.  The nodes of that
- * path stand side by side here, so that a line is read without one pointer leading to the next, and its
- * values lie in the order of the line, where the event's plan finds them by number.  A line that leaves the
- * path is read by the trie from the name on. */
+ * DESIGN.  What follows the name of an event is nearly always what followed it last time, and what stands
+ * before it is not wanted.  The nodes of that path stand side by side here, so that a line is read without
+ * one pointer leading to the next, and its values lie in the order of the line, where the event's plan finds
+ * them by number.  A path remembers which one the next line followed, since the same calls follow each other;
+ * else the text of the name says which is expected.  A line that leaves all these is read by the trie. */
 #ifndef STA_DECODE_TEMPLATE_PATH_H
 #define STA_DECODE_TEMPLATE_PATH_H
 
 #include "decode/record.h"
 
 #define STA_TEMPLATE_VECTOR 32 /* bytes of a fragment that are compared at once */
+#define STA_BOUNDS_VECTOR 64   /* bytes of a part's text that are compared at once */
 
 struct sta_template_node;
 struct sta_templates;
@@ -47,10 +49,10 @@ struct sta_template_step {
 #define STA_NO_STEP UINT8_MAX
 #define STA_CONSTANT_TEXT 24 /* longest value that is remembered, to see whether it stays the same */
 
-/* Which bytes may stand in 32 places: in each the least one, or up to so many more. */
+/* Which bytes may stand in 64 places: in each the least one, or up to so many more. */
 struct sta_byte_bounds {
-    _Alignas(64) uint8_t least[STA_TEMPLATE_VECTOR];
-    uint8_t more[STA_TEMPLATE_VECTOR];
+    _Alignas(64) uint8_t least[STA_BOUNDS_VECTOR];
+    uint8_t more[STA_BOUNDS_VECTOR];
 };
 
 /* A value whose length stays the same. */
@@ -73,12 +75,14 @@ struct sta_template_part {
 struct sta_template_path {
     void *block; /* that it lies in */
     struct sta_template_path *older;
+    struct sta_template_path *next; /* that the line behind the last one of this path followed; NULL: none */
     struct sta_template_node *end;
     uint32_t name, cat;                    /* as the event's plan has them, like the following */
     uint8_t ts, dur, pid, tid, file, host; /* STA_NO_STEP: no file, no host */
     enum sta_reference file_kind, host_kind;
     unsigned stored_count;
     struct sta_stored_arg stored[STA_LAYOUT_ITEMS]; /* `arg` is a step */
+    uint64_t ignored;                               /* values that are not wanted */
     uint64_t usual;                                 /* values that are no others in most events */
     uint64_t hashes;                                /* .. that are a file or host by its hash */
     uint64_t plain;                                 /* .. that are integers when they are no others */
@@ -126,7 +130,7 @@ void sta_template_look(struct sta_template_path *path);
 void sta_template_correct(struct sta_template_path *path);
 /** After a line was matched node by node: the next one that is named so is expected to follow its path. */
 void sta_template_expect(struct sta_templates *templates, struct sta_template_node *end);
-/** Forgets what was expected behind @node. */
+/** Forgets what was expected of the name of @node, whose path a line has left step by step. */
 void sta_template_doubt(struct sta_template_node *node);
 void sta_template_free_paths(struct sta_templates *templates);
 /** Fills a record, to which a line gave no more than its path. */

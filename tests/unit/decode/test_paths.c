@@ -69,6 +69,21 @@ static const struct {
      "\"level\":%s}}\n",
      "10",
      {"11", "1", "100", "-10", "10.5", "10 ", "null", "false", "\"10\"", "10,\"more\":2", "[1]"}},
+    {"{\"id\":111,\"name\":\"pread\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":7,\"ts\":1,\"dur\":2,\"ph\":\"X\","
+     "\"args\":"
+     "{\"hhash\":3497389314530649856,\"p_idx\":1,\"fd\":%s,\"epoch\":\"1\",\"fhash\":9,\"step\":\"3\","
+     "\"ret\":4,"
+     "\"level\":10}}\n",
+     "19",
+     {"20", "20,\"more\":2", "3,\"more\":2", "null,\"more\":2", "20 "}},
+    {"{\"id\":%s,\"name\":\"pread\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":7,\"ts\":1,\"dur\":2,\"ph\":\"X\","
+     "\"args\":"
+     "{\"hhash\":3497389314530649856,\"p_idx\":1,\"fd\":19,\"epoch\":\"1\",\"fhash\":9,\"step\":\"3\","
+     "\"ret\":4,"
+     "\"level\":10}}\n",
+     "1",
+     {"0", "01", "-1", "1.5", "null", "\"a\"", "\"a\\n\"", "123456789012345678901234567", "true", "{}",
+      "1 "}},
 };
 
 static void add_form(struct sta_buffer *text, size_t form, const char *value)
