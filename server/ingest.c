@@ -241,12 +241,13 @@ static int read_files(const struct sta_ingest *ingest, struct sta_writer *writer
     return status;
 }
 
-/* Publishes what the writer has, and looks for the preset while its files are synced. */
+/* Publishes what the writer has; looks for the preset, and notes it, while its files are synced.  *noted: it
+ * is. */
 static int publish(const struct sta_ingest *ingest, struct sta_writer *writer, struct sta_trace_entry *entry,
-                   struct sta_job *job, struct sta_error *err)
+                   bool *noted, struct sta_job *job, struct sta_error *err)
 {
     struct sta_snapshot **version = ingest->version;
-    struct sta_error ignored = STA_ERROR_INIT; /* it is looked for again */
+    struct sta_error ignored = STA_ERROR_INIT; /* it is looked for, and noted, again */
     sta_job_phase(job, "publishing");
     int status = sta_writer_preview(writer, version, err);
     if (status != STA_OK) {
@@ -255,6 +256,7 @@ static int publish(const struct sta_ingest *ingest, struct sta_writer *writer, s
     }
     bool found = *version != NULL &&
                  sta_ingest_find_preset(ingest, entry, sta_job_cancel_flag(job), version, &ignored) == STA_OK;
+    *noted = found && sta_ingest_note_outcome(ingest, entry, false, &ignored) == STA_OK;
     status = sta_writer_publish(writer, err);
     if (status == STA_OK && ingest->found != NULL)
         ingest->found->published = true;
@@ -266,7 +268,7 @@ static int publish(const struct sta_ingest *ingest, struct sta_writer *writer, s
 }
 
 static int write_version(const struct sta_ingest *all, struct sta_trace_entry *entry,
-                         struct sta_snapshot *base, struct sta_ingest_plan *plan, uint64_t began,
+                         struct sta_snapshot *base, struct sta_ingest_plan *plan, uint64_t began, bool *noted,
                          struct sta_job *job, struct sta_error *err)
 {
     struct sta_ingest own = *all, *ingest = &own;
@@ -301,7 +303,7 @@ static int write_version(const struct sta_ingest *all, struct sta_trace_entry *e
         return status;
     }
     const uint64_t read = uv_hrtime();
-    status = publish(ingest, writer, entry, job, err);
+    status = publish(ingest, writer, entry, noted, job, err);
     if (ingest->readers != NULL)
         ingest->readers->note_alone(ingest->readers->context, planned - began, uv_hrtime() - read);
     return status;
@@ -323,7 +325,7 @@ static void put_kind(void *context, struct sta_trace_entry *entry)
     entry->kind = *(const enum sta_trace_kind *)context;
 }
 
-/* Recognises what the files are, and notes it in the catalogue. */
+/* Recognises what the files are, and notes it in the catalogue, which the outcome's update writes. */
 static int recognise(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
                      const struct sta_listing *listing, struct sta_error *err)
 {
@@ -332,7 +334,7 @@ static int recognise(const struct sta_ingest *ingest, struct sta_trace_entry *en
     if (status != STA_OK || kind == entry->kind)
         return status;
     entry->kind = kind;
-    return sta_store_update(ingest->store, entry->id, put_kind, &kind, err);
+    return sta_store_note(ingest->store, entry->id, put_kind, &kind, err);
 }
 
 static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entry *entry,
@@ -340,6 +342,7 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
                           struct sta_job *job, struct sta_error *err)
 {
     struct sta_ingest_plan plan;
+    bool noted = false;
     if (listing->count == 0 && ingest->growth != NULL && base == NULL)
         return STA_OK;
     if (listing->count == 0)
@@ -353,7 +356,7 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
         status = sta_job_leave_small_slot(job, err);
     bool differs = sta_ingest_plan_differs(&plan);
     if (status == STA_OK && (differs || (base == NULL && ingest->growth == NULL)))
-        status = write_version(ingest, entry, base, &plan, began, job, err);
+        status = write_version(ingest, entry, base, &plan, began, &noted, job, err);
     if (status == STA_OK && ingest->found != NULL)
         ingest->found->rewritten += plan.rewritten;
     sta_ingest_plan_fini(&plan);
@@ -362,7 +365,9 @@ static int ingest_listing(const struct sta_ingest *ingest, struct sta_trace_entr
     sta_job_phase(job, "looking for a preset");
     if (*ingest->version == NULL)
         status = sta_ingest_find_preset(ingest, entry, sta_job_cancel_flag(job), ingest->version, err);
-    return status == STA_OK ? sta_ingest_note_outcome(ingest, entry, true, err) : status;
+    if (status != STA_OK || (noted && entry->failure == NULL))
+        return status;
+    return sta_ingest_note_outcome(ingest, entry, true, err);
 }
 
 /* Stores of before sources were noted do not know whose definitions, or counter records, are whose. */

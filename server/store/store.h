@@ -88,6 +88,10 @@ typedef void sta_entry_change(void *context, struct sta_trace_entry *entry);
  * the folder could not be synced) the new one is in force but may not outlive a power loss. */
 STA_MUSTCHECK int sta_store_update(struct sta_store *store, const char *id, sta_entry_change *change,
                                    void *context, struct sta_error *err);
+/** The same in memory alone: the next update writes it, too.  For what is found out again after a power loss.
+ */
+STA_MUSTCHECK int sta_store_note(struct sta_store *store, const char *id, sta_entry_change *change,
+                                 void *context, struct sta_error *err);
 /** Takes a trace off the catalogue before it is removed: from now on there is no such trace for any call but
  * sta_store_remove, and a writer at work on it fails when it publishes.  So whoever removes a trace can end
  * the work on it without new work beginning.  STA_ENOTFOUND. */

@@ -227,22 +227,34 @@ static void put_in_force(struct sta_store *store, struct sta_known_trace *known,
     *entry = old;
 }
 
-int sta_store_update(struct sta_store *store, const char *id, sta_entry_change *change, void *context,
-                     struct sta_error *err)
+static int change_entry(struct sta_store *store, const char *id, sta_entry_change *change, void *context,
+                        bool write, struct sta_error *err)
 {
     struct sta_known_trace *known = sta_store_hold(store, id, err);
     if (known == NULL)
         return STA_ENOTFOUND;
     struct sta_trace_entry entry;
-    bool replaced = false;
+    bool replaced = !write;
     sta_trace_entry_copy(&entry, &known->entry); /* nobody else writes it: `files` is held */
     change(context, &entry);
-    int status = write_entry(store, &entry, &replaced, err);
+    int status = write ? write_entry(store, &entry, &replaced, err) : STA_OK;
     if (replaced)
         put_in_force(store, known, &entry);
     sta_store_let_go(store, known);
     sta_trace_entry_fini(&entry);
     return status;
+}
+
+int sta_store_update(struct sta_store *store, const char *id, sta_entry_change *change, void *context,
+                     struct sta_error *err)
+{
+    return change_entry(store, id, change, context, true, err);
+}
+
+int sta_store_note(struct sta_store *store, const char *id, sta_entry_change *change, void *context,
+                   struct sta_error *err)
+{
+    return change_entry(store, id, change, context, false, err);
 }
 
 /* ---- removing */

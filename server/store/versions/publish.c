@@ -1,16 +1,19 @@
 /* publish.c - from files to a version.
  *
- * DESIGN: every new file is synced, then the folder that names them; only then the manifest is renamed into
- * place (and the folder synced again).  A crash before the rename leaves the old version and files that no
- * manifest names, one after it the new version and files that no manifest names any more: both are removed by
- * the next start.  Syncing waits for the disk, so the version to be can be opened and looked at meanwhile. */
+ * DESIGN: every new file is synced, the manifest beside its place among them, then the folder that names
+ * them; only then the manifest is renamed into place (and the folder synced again).  A crash before the
+ * rename leaves the old version and files that no manifest names, one after it the new version and files that
+ * no manifest names any more: both are removed by the next start.  Syncing waits for the disk, so the version
+ * to be can be opened and looked at meanwhile. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
 #include "common/account.h"
+#include "common/files.h"
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "store/format/envelope.h"
@@ -89,6 +92,12 @@ static int write_sources(struct sta_writer *writer, struct sta_error *err)
     return status;
 }
 
+static char *new_manifest(const struct sta_writer *writer)
+{
+    return sta_sprintf("%s/manifest-%016llx.tmp", writer->folder,
+                       (unsigned long long)writer->manifest.version);
+}
+
 static int64_t now_us(void)
 {
     struct timespec now;
@@ -122,15 +131,29 @@ static bool may_be_in_place(const struct sta_writer *writer)
     return is_new;
 }
 
-static int write_manifest(struct sta_writer *writer, bool *published, struct sta_error *err)
+/* Beside its place, to be synced like every other file. */
+static int write_manifest(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_buffer content = {0};
-    char *path = sta_manifest_file(writer->folder);
+    char *path = new_manifest(writer);
+    int fd;
     sta_manifest_put(&content, &writer->manifest);
-    int status = sta_envelope_replace(path, STA_ENVELOPE_MANIFEST, &content, err);
-    *published = status == STA_OK || may_be_in_place(writer);
+    int status = sta_envelope_create(path, STA_ENVELOPE_MANIFEST, &content, &fd, err);
     sta_buffer_fini(&content);
+    if (status == STA_OK)
+        return sta_writer_note_file(writer, path, fd, err);
     free(path);
+    return status;
+}
+
+static int put_manifest_in_place(struct sta_writer *writer, bool *published, struct sta_error *err)
+{
+    char *from = new_manifest(writer), *to = sta_manifest_file(writer->folder);
+    int status =
+        rename(from, to) == 0 ? STA_OK : sta_fail_errno(err, errno, "cannot rename %s over %s", from, to);
+    *published = status == STA_OK || may_be_in_place(writer);
+    free(to);
+    free(from);
     return status;
 }
 
@@ -153,7 +176,7 @@ static int replace_version(struct sta_writer *writer, bool *published, struct st
     if (status == STA_OK && writer->same_rows)
         sta_kept_carry(writer->folder, writer->last_version, writer->manifest.version);
     if (status == STA_OK)
-        status = write_manifest(writer, published, err);
+        status = put_manifest_in_place(writer, published, err);
     if (*published) {
         pthread_mutex_lock(&store->lock);
         writer->known->current = NULL; /* who has it keeps it; the next to open gets the new one */
@@ -169,7 +192,7 @@ static int replace_version(struct sta_writer *writer, bool *published, struct st
     return status;
 }
 
-/* Writes all but the manifest, once. */
+/* Writes all files, once; the manifest beside its place. */
 static int complete(struct sta_writer *writer, struct sta_error *err)
 {
     if (writer->complete)
@@ -184,6 +207,8 @@ static int complete(struct sta_writer *writer, struct sta_error *err)
     if (!writer->same_rows)
         writer->manifest.published_us = now_us();
     writer->manifest.next_source = writer->next_source;
+    if (status == STA_OK)
+        status = write_manifest(writer, err);
     writer->complete = status == STA_OK;
     return status;
 }

@@ -68,7 +68,7 @@ struct sta_writer {
     size_t open_count;            /* how many of them are open, */
     size_t open_from;             /* which is none of those before this one */
     struct sta_syncing *syncing;  /* files that a thread syncs; NULL: none */
-    bool complete;                /* all files but the manifest are written */
+    bool complete;                /* all files are written, the manifest beside its place */
     struct sta_snapshot *preview; /* the version to be; NULL: nobody has asked for it */
     char *journal;                /* path; NULL: none */
     int journal_fd;               /* -1: it is not written */
