@@ -218,3 +218,35 @@ Test(paths, lines_of_several_templates_in_any_order_are_read_as_by_the_full_pars
     expect_same(&text, "lines of several templates");
     sta_buffer_fini(&text);
 }
+
+/* Replaces one byte of every fiftieth line, in about. */
+static void damage(struct sta_buffer *text, uint32_t random)
+{
+    static const char bytes[] = "0123456789\",:}. -e";
+    for (size_t at = 100 << 10; at < text->size; at += (random >> 16) % 20000) {
+        random = random * 1664525 + 1013904223;
+        text->data[at] = bytes[(random >> 16) % (sizeof bytes - 1)];
+    }
+}
+
+Test(paths, damaged_lines_are_read_as_by_the_full_parser_and_so_are_those_behind_them)
+{
+    static const char *const args[] = {"open\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":%u,\"flags\":0}}",
+                                       "pread\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":%u,\"level\":3}}",
+                                       "close\",\"cat\":\"POSIX\",%s\"fd\":%u,\"ret\":\"%u\"}}"};
+    for (uint32_t seed = 1; seed <= 30; seed++) {
+        struct sta_buffer text = {0};
+        for (unsigned i = 0; i < 6000; i++) {
+            char times[128];
+            snprintf(times, sizeof times,
+                     "\"pid\":7,\"tid\":8,\"ts\":%llu,\"dur\":%u,\"ph\":\"X\",\"args\":{",
+                     1744611979000000ULL + i, 100 + i * 7919 % 900);
+            sta_put_format(&text, "{\"id\":%u,\"name\":\"", 1000 + i);
+            sta_put_format(&text, args[i % seed % 3], times, 19U, i * 104729 % (seed % 2 ? 10 : 70000));
+            sta_put_text(&text, "\n");
+        }
+        damage(&text, seed);
+        expect_same(&text, "damaged lines");
+        sta_buffer_fini(&text);
+    }
+}
