@@ -2,8 +2,9 @@
  *
  * DESIGN: which rows have a value is hard to predict, so nothing branches on it.  With AVX2 four rows move at
  * a time: their four bits choose a shuffle that brings those that have a value to the front; what is stored
- * behind these, the next four overwrite.  Values are spread likewise, by the shuffle that undoes it.  The
- * rows that do not fill a word of bits, and all on other machines, move one by one. */
+ * behind these, the next four overwrite.  AVX-512 has an instruction for that, which moves 32 keys; of values
+ * it moves eight, which is no faster, since these are waited for.  Values are spread likewise, by the shuffle
+ * that undoes it.  The rows that do not fill a word of bits, and all on other machines, move one by one. */
 #include "store/encoding/validity.h"
 
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 #define AVX2 __attribute__((target("avx2,popcnt")))
+#define AVX512 __attribute__((target("avx512bw,avx512vbmi2,popcnt")))
 
 /* By the bits of four rows: the halves of the values that stay, from the front on. */
 #define V(row) (2 * (row)), (2 * (row) + 1)
@@ -95,6 +97,18 @@ AVX2 static uint32_t keep_key_words(const struct sta_validity *validity, const u
     return done;
 }
 
+AVX512 static uint32_t compress_key_words(const struct sta_validity *validity, const uint16_t *keys,
+                                          uint16_t **kept)
+{
+    const uint32_t done = validity->rows / WORD_ROWS * WORD_ROWS;
+    for (uint32_t w = 0; w < done / WORD_ROWS; w++, keys += WORD_ROWS) {
+        const __m512i row_keys = _mm512_loadu_si512(keys);
+        _mm512_storeu_si512(*kept, _mm512_maskz_compress_epi16(validity->bits[w], row_keys));
+        *kept += _mm_popcnt_u32(validity->bits[w]);
+    }
+    return done;
+}
+
 /* Four rows of which the bits are these: their values; of those without, no bit of *has. */
 AVX2 static inline __m256i spread_four(const int64_t *kept, uint32_t bits, __m256i *has)
 {
@@ -149,6 +163,11 @@ static bool by_words(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
 }
+
+static bool compresses(void)
+{
+    return by_words() && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2");
+}
 #endif
 
 static uint8_t largest_of(const uint8_t *kinds, uint32_t rows)
@@ -194,7 +213,9 @@ void sta_validity_compact_keys(const struct sta_validity *validity, const uint16
 {
     uint32_t done = 0;
 #ifdef __x86_64__
-    if (by_words())
+    if (compresses())
+        done = compress_key_words(validity, keys, &kept);
+    else if (by_words())
         done = keep_key_words(validity, keys, &kept);
 #endif
     for (uint32_t i = done; i < validity->rows; kept += sta_validity_has(validity, i++))
