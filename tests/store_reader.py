@@ -89,16 +89,20 @@ def envelope(path, kind):
     return Content(unzstd(data[56:], size) if packed else data[56:])
 
 
-def packed_words(content, count):
+def packed_words(content, count, patched):
     frames = [min(512, count - at) for at in range(0, count, 512)]
-    heads = [(content.number(1), content.varint()) for _ in frames]
+    heads = [(content.number(1), content.varint(), content.varint() if patched else 0) for _ in frames]
     words = []
-    for frame, (width, least) in zip(frames, heads):
+    for frame, (width, least, exceptions) in zip(frames, heads):
         lanes = [0] * 8
         for n in range(-(-(-(-frame // 8) * width) // 64)):
             for lane in range(8):
                 lanes[lane] |= content.number(8) << 64 * n
-        words += [(lanes[i % 8] >> i // 8 * width & (1 << width) - 1) + least for i in range(frame)]
+        differences = [lanes[i % 8] >> i // 8 * width & (1 << width) - 1 for i in range(frame)]
+        for _ in range(exceptions):
+            place = content.number(2)
+            differences[place] |= content.varint() << width
+        words += [difference + least for difference in differences]
     return words
 
 
@@ -118,8 +122,8 @@ def stream(content, count, names=None, threads=None):
         return [wrap(base)] * count, [0] * count
     if transform == 4:
         return [table[key] for key in names], None
-    if layout == 0:
-        words = packed_words(content, count)
+    if layout in (0, 3):
+        words = packed_words(content, count, layout == 3)
     else:
         split = content.take(count * width) if layout == 1 else unzstd(content.block(), count * width)
         words = split_words(split, count, width)
@@ -179,7 +183,7 @@ class Segment:
         self.data = data = path.read_bytes()
         head = struct.unpack_from("<8sIIQQQQIIIIIIQQ", data)
         (magic, version, features, its_size, at, length, self.rows, blocks, entries, listed, chunks, used, self.ticks, directory, its_checksum) = head
-        must((magic, features, its_size, self.rows) == (b"STRATSEG", 0, size, rows) and version in FORMATS and len(data) == size, f"{path.name}: head")
+        must((magic, its_size, self.rows) == (b"STRATSEG", size, rows) and features in (0, 1) and version in FORMATS and len(data) == size, f"{path.name}: head")
         must(its_checksum == checksum == xxh3(data[:80]) and directory == xxh3(data[at : at + length]), f"{path.name}: checksum")
         self.blocks = [struct.unpack_from("<IIIIqqq", data, at + 40 * i) for i in range(blocks)]
         at += 40 * blocks

@@ -16,10 +16,12 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "store files are little
 
 /* ---- segments */
 
+#define STA_DISK_PATCHES 1 /* a feature: streams may have the layout PATCHED */
+
 struct sta_disk_header {
     unsigned char magic[8];
     uint32_t version;
-    uint32_t features; /* bits a reader must know; none exist yet */
+    uint32_t features; /* bits a reader must know: STA_DISK_PATCHES */
     uint64_t file_size;
     uint64_t directory_at; /* multiple of 8 */
     uint64_t directory_size;
@@ -153,6 +155,7 @@ enum sta_layout {
     STA_LAYOUT_PACKED,     /* frames of bits */
     STA_LAYOUT_BYTE_SPLIT, /* first bytes of all residuals, then second bytes, .. */
     STA_LAYOUT_ZSTD,       /* planes, compressed */
+    STA_LAYOUT_PATCHED,    /* frames of bits, of which the words that have more follow */
     STA_LAYOUTS
 };
 

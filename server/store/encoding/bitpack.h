@@ -17,5 +17,10 @@ static inline unsigned sta_bit_width(uint64_t value)
 {
     return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 }
+/** Bytes that it takes as a varint. */
+static inline size_t sta_varint_size(uint64_t value)
+{
+    return value ? (sta_bit_width(value) + 6) / 7 : 1;
+}
 
 #endif

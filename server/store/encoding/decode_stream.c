@@ -33,6 +33,7 @@ struct sta_decoder {
     uint32_t count, at;          /* values in all; behind us */
     const unsigned char *planes; /* NULL: packed */
     uint8_t width[FRAMES];
+    uint32_t exceptions[FRAMES];
     uint64_t min[FRAMES];
     uint64_t sum; /* DELTA */
 };
@@ -92,9 +93,12 @@ static bool open_frames(struct sta_decoder *decoder)
     for (uint32_t f = 0; f < frames; f++) {
         const unsigned char *width = sta_get_bytes(decoder->in, 1);
         decoder->min[f] = sta_get_varint(decoder->in);
-        if (decoder->in->failed || *width > 64)
+        const uint64_t exceptions =
+            decoder->head.layout == STA_LAYOUT_PATCHED ? sta_get_varint(decoder->in) : 0;
+        if (decoder->in->failed || *width > 64 || exceptions > STA_PACK_FRAME)
             return false;
         decoder->width[f] = *width;
+        decoder->exceptions[f] = (uint32_t)exceptions;
     }
     return true;
 }
@@ -112,6 +116,20 @@ static bool open_byte_split(struct sta_decoder *decoder)
     return decoder->planes != NULL;
 }
 
+/* What the exceptions of a frame have above its width. */
+static bool patch_frame(struct sta_decoder *decoder, uint32_t f, uint32_t part, uint64_t *words)
+{
+    for (uint32_t e = 0; e < decoder->exceptions[f]; e++) {
+        const unsigned char *place = sta_get_bytes(decoder->in, sizeof(uint16_t));
+        const uint64_t above = sta_get_varint(decoder->in);
+        const uint32_t at = place != NULL ? place[0] | (uint32_t)place[1] << 8 : UINT32_MAX;
+        if (decoder->in->failed || at >= part || decoder->width[f] > 63)
+            return false;
+        words[at] |= above << decoder->width[f];
+    }
+    return true;
+}
+
 static bool unpack_frame(struct sta_decoder *decoder, uint32_t part, uint64_t *words)
 {
     uint32_t f = decoder->at / STA_PACK_FRAME;
@@ -119,6 +137,8 @@ static bool unpack_frame(struct sta_decoder *decoder, uint32_t part, uint64_t *w
     if (packed == NULL)
         return false;
     sta_unpack(packed, part, decoder->width[f], words);
+    if (!patch_frame(decoder, f, part, words))
+        return false;
     if (decoder->min[f] != 0)
         sta_kernels()->scale((int64_t *)words, part, 0, decoder->min[f]);
     return true;
@@ -217,7 +237,8 @@ bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_
         return fits(&keys->name, head->table_count);
     if (head->transform == STA_TRANSFORM_BY_THREAD && !fits(&keys->thread, head->table_count))
         return false;
-    return head->layout == STA_LAYOUT_PACKED ? open_frames(decoder) : open_byte_split(decoder);
+    return head->layout == STA_LAYOUT_PACKED || head->layout == STA_LAYOUT_PATCHED ? open_frames(decoder)
+                                                                                   : open_byte_split(decoder);
 }
 
 bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values)

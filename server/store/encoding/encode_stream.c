@@ -14,6 +14,7 @@
 #include "common/memory.h"
 #include "store/encoding/bitpack.h"
 #include "store/encoding/distinct.h"
+#include "store/encoding/frames.h"
 #include "store/encoding/kernels.h"
 
 #define PLAN_ROW_GROUPS 32 /* a plan serves so many row groups */
@@ -22,7 +23,6 @@
 #define NAME_TRIAL 512     /* rows that decide early against a table by name */
 #define DICTIONARY_LIMIT 1024
 #define ZSTD_LEVEL (-1)
-#define FRAMES (STA_ROW_GROUP_ROWS / STA_PACK_FRAME)
 
 /* A stream about to be written. */
 struct candidate {
@@ -52,10 +52,7 @@ struct sta_encoder {
     int64_t table[STA_KEYS_MAX];
     int64_t last[STA_KEYS_MAX];
     uint8_t seen[STA_KEYS_MAX];
-    struct {
-        uint8_t width;
-        uint64_t min;
-    } frames[FRAMES];
+    struct sta_frames frames;
     struct sta_distinct distinct;
     const struct sta_values *distinct_of; /* the values that they were found of for the caller; NULL: none */
 };
@@ -273,51 +270,16 @@ static size_t compress_byte_split(struct sta_encoder *encoder, const struct cand
     return ZSTD_isError(size) ? SIZE_MAX : size;
 }
 
-static size_t varint_size(uint64_t value)
+static struct sta_words words_of(const struct sta_encoder *encoder, const struct candidate *candidate)
 {
-    return value ? (sta_bit_width(value) + 6) / 7 : 1;
+    return (struct sta_words){&encoder->words, candidate->values->count, candidate->wide};
 }
 
-static const void *words_at(const struct sta_encoder *encoder, const struct candidate *candidate, uint32_t at)
+/* Return: bytes of the words in frames. */
+static size_t choose_frames(struct sta_encoder *encoder, const struct candidate *candidate)
 {
-    return candidate->wide ? (const void *)(encoder->words.wide + at)
-                           : (const void *)(encoder->words.narrow + at);
-}
-
-/* Chooses every frame's base and width.  Return: bytes of the packed layout. */
-static size_t make_frames(struct sta_encoder *encoder, const struct candidate *candidate)
-{
-    size_t size = 0;
-    for (uint32_t at = 0, f = 0; at < candidate->values->count; at += STA_PACK_FRAME, f++) {
-        uint32_t count = STA_MIN(candidate->values->count - at, (uint32_t)STA_PACK_FRAME);
-        uint64_t min, max;
-        kernels_of(candidate)->range(words_at(encoder, candidate, at), count, &min, &max);
-        encoder->frames[f].min = min;
-        encoder->frames[f].width = (uint8_t)sta_bit_width(max - min);
-        size += 1 + varint_size(min) + sta_pack_size(count, encoder->frames[f].width);
-    }
-    return size;
-}
-
-static void put_frames(struct sta_encoder *encoder, const struct candidate *candidate, struct sta_buffer *out)
-{
-    uint32_t frames = (candidate->values->count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
-    for (uint32_t f = 0; f < frames; f++) {
-        sta_put_char(out, (char)encoder->frames[f].width);
-        sta_put_varint(out, encoder->frames[f].min);
-    }
-    for (uint32_t at = 0, f = 0; at < candidate->values->count; at += STA_PACK_FRAME, f++) {
-        uint32_t count = STA_MIN(candidate->values->count - at, (uint32_t)STA_PACK_FRAME);
-        unsigned width = encoder->frames[f].width;
-        size_t size = sta_pack_size(count, width);
-        char *buffer = sta_buffer_reserve(out, size);
-        if (buffer == NULL)
-            return;
-        if (width > 0)
-            kernels_of(candidate)->pack(words_at(encoder, candidate, at), count, encoder->frames[f].min,
-                                        width, (unsigned char *)buffer);
-        out->size += size;
-    }
+    const struct sta_words words = words_of(encoder, candidate);
+    return sta_frames_choose(&encoder->frames, &words);
 }
 
 static uint64_t zigzag(uint64_t difference)
@@ -327,10 +289,10 @@ static uint64_t zigzag(uint64_t difference)
 
 static size_t table_size(const struct candidate *candidate)
 {
-    size_t size = varint_size(candidate->table_count);
+    size_t size = sta_varint_size(candidate->table_count);
     uint64_t before = 0;
     for (uint32_t i = 0; i < candidate->table_count; i++) {
-        size += varint_size(zigzag((uint64_t)candidate->table[i] - before));
+        size += sta_varint_size(zigzag((uint64_t)candidate->table[i] - before));
         before = (uint64_t)candidate->table[i];
     }
     return size;
@@ -368,13 +330,14 @@ static void put_stream(struct sta_encoder *encoder, struct candidate *candidate,
     if (compressed < planes) {
         put_head(candidate, STA_LAYOUT_ZSTD, out);
         sta_put_block(out, encoder->compressed, compressed);
-    } else if (planes < make_frames(encoder, candidate)) {
+    } else if (planes < choose_frames(encoder, candidate)) {
         put_head(candidate, STA_LAYOUT_BYTE_SPLIT, out);
         make_byte_split(encoder, candidate);
         sta_put(out, encoder->planes, planes);
     } else {
-        put_head(candidate, STA_LAYOUT_PACKED, out);
-        put_frames(encoder, candidate, out);
+        const struct sta_words words = words_of(encoder, candidate);
+        put_head(candidate, encoder->frames.patched ? STA_LAYOUT_PATCHED : STA_LAYOUT_PACKED, out);
+        sta_frames_put(&encoder->frames, &words, out);
     }
 }
 
@@ -390,7 +353,7 @@ static struct score score_of(struct sta_encoder *encoder, const struct candidate
     size_t table = candidate->table_count ? table_size(candidate) : 0;
     if (candidate->residuals == NULL)
         return (struct score){table, false};
-    size_t packed = make_frames(encoder, candidate);
+    size_t packed = choose_frames(encoder, candidate);
     size_t compressed = compress_byte_split(encoder, candidate);
     size_t for_reading = encoder->thorough ? compressed / 4 : 2 * compressed / byte_count_of(candidate);
     size_t charged = compressed == SIZE_MAX ? SIZE_MAX : compressed + for_reading + 16;

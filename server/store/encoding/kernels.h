@@ -24,7 +24,12 @@ struct sta_word_kernels {
     void (*shift)(void *words, uint32_t count, unsigned shift);
     /** First bytes of all words, then second bytes, .. */
     void (*split_bytes)(const void *words, uint32_t count, unsigned planes, unsigned char *bytes);
-    /** word - base in @width bits (1..64) each, packed as bitpack.h says. */
+    /** How many words - base, wrapping, are larger than the limit. */
+    uint32_t (*count_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit);
+    /** Their places, in order; room for all. */
+    uint32_t (*find_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit,
+                           uint16_t *places);
+    /** The low @width bits (1..64) of word - base each, packed as bitpack.h says. */
     void (*pack)(const void *words, uint32_t count, uint64_t base, unsigned width, unsigned char *out);
 };
 

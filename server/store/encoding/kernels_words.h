@@ -45,6 +45,27 @@ TARGET static void WORDS(split_bytes)(const void *words, uint32_t count, unsigne
             bytes[i] = (unsigned char)(at[i] >> (8 * p));
 }
 
+TARGET static uint32_t WORDS(count_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit)
+{
+    const WORD *at = words, less = (WORD)base, most = (WORD)limit;
+    WORD above = 0;
+    for (uint32_t i = 0; i < count; i++)
+        above += (WORD)(at[i] - less) > most;
+    return (uint32_t)above;
+}
+
+TARGET static uint32_t WORDS(find_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit,
+                                         uint16_t *places)
+{
+    const WORD *at = words, less = (WORD)base, most = (WORD)limit;
+    uint32_t above = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        places[above] = (uint16_t)i;
+        above += (WORD)(at[i] - less) > most;
+    }
+    return above;
+}
+
 /* *numbers: one of every lane; 0 where there is none any more. */
 TARGET static inline void WORDS(next_numbers)(const WORD *at, uint32_t count, WORD less, sta_lanes *numbers)
 {
@@ -62,11 +83,13 @@ TARGET static void WORDS(pack)(const void *words, uint32_t count, uint64_t base,
                                unsigned char *out)
 {
     const WORD *at = words;
+    const uint64_t mask = UINT64_MAX >> (64 - width);
     sta_lanes full = {0};
     unsigned filled = 0; /* bits of each lane's word */
     for (uint32_t i = 0; i < count; i += STA_PACK_LANES) {
         sta_lanes numbers;
         WORDS(next_numbers)(at + i, count - i, (WORD)base, &numbers);
+        numbers &= mask;
         full |= numbers << filled;
         filled += width;
         if (filled < 64)
@@ -86,5 +109,7 @@ static const struct sta_word_kernels WORDS(kernels) = {
     .subtract = WORDS(subtract),
     .shift = WORDS(shift),
     .split_bytes = WORDS(split_bytes),
+    .count_above = WORDS(count_above),
+    .find_above = WORDS(find_above),
     .pack = WORDS(pack),
 };

@@ -37,6 +37,7 @@ static void put_header(struct sta_segment_builder *builder, const struct sta_bui
     struct sta_disk_header header = {
         .magic = STA_DISK_SEGMENT_MAGIC,
         .version = STA_DISK_VERSION,
+        .features = STA_DISK_PATCHES,
         .file_size = out->size,
         .directory_at = directory_at,
         .directory_size = out->size - directory_at,

@@ -30,7 +30,7 @@ static int check_header(const struct sta_segment *segment, struct sta_error *err
         return damaged(err, "beginning");
     if (header->header_checksum != XXH3_64bits(header, offsetof(struct sta_disk_header, header_checksum)))
         return damaged(err, "header");
-    if (header->version > STA_DISK_VERSION || header->features != 0)
+    if (header->version > STA_DISK_VERSION || (header->features & ~(uint32_t)STA_DISK_PATCHES) != 0)
         return sta_fail(err, STA_ENEWER, "the segment is of format %u, newer than this program's %u",
                         header->version, STA_DISK_VERSION);
     uint64_t size = header->row_group_count * sizeof(struct sta_disk_row_group) +

@@ -35,7 +35,7 @@ static int check_footer(const struct sta_disk_lane_footer *footer, size_t size, 
     if (footer->footer_checksum !=
         XXH3_64bits(footer, offsetof(struct sta_disk_lane_footer, footer_checksum)))
         return damaged(err, "footer is damaged");
-    if (footer->version > STA_DISK_LANES_VERSION || footer->features != 0)
+    if (footer->version > STA_DISK_LANES_VERSION || (footer->features & ~(uint32_t)STA_DISK_PATCHES) != 0)
         return sta_fail(err, STA_ENEWER, "the lane file is of format %u, newer than this program's %u",
                         footer->version, STA_DISK_LANES_VERSION);
     if (footer->build != sta_lane_file_build())

@@ -130,6 +130,7 @@ static int write_end(struct sta_lane_file_writer *writer, const void *head, size
     struct sta_disk_lane_footer footer = {
         .magic = STA_DISK_LANES_MAGIC,
         .version = STA_DISK_LANES_VERSION,
+        .features = STA_DISK_PATCHES,
         .file_size = writer->written + writer->directory.size + sizeof footer,
         .trace_version = writer->snapshot->info.version,
         .build = sta_lane_file_build(),

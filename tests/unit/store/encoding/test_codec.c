@@ -105,6 +105,10 @@ static const uint32_t counts[] = {
     X(just_too_far_for_32_bits, i % 3 ? INT64_C(1) << 30 : -(INT64_C(1) << 30) - 1 - i % 2, -1, 17200)       \
     X(few_far_values, (int64_t)(random_bits() % 4) * INT64_C(0x1234567890123), STA_TRANSFORM_DICTIONARY,     \
       4300)                                                                                                  \
+    X(few_large_values, i % 50 == 7 ? (int64_t)(random_bits() % 1000000) : (int64_t)(random_bits() % 128),   \
+      STA_TRANSFORM_PLAIN, 17000)                                                                            \
+    X(few_values_of_64_bits, i % 97 == 7 ? (int64_t)(random_bits() >> 1) : (int64_t)(random_bits() % 4000),  \
+      STA_TRANSFORM_PLAIN, 27000)                                                                            \
     X(follows_the_name, fixture.name[i] * INT64_C(7919) - 5, STA_TRANSFORM_BY_NAME, 60)                      \
     X(counts_up_in_each_thread, fixture.thread[i] * INT64_C(1000000) + i / 4000, STA_TRANSFORM_BY_THREAD,    \
       800)                                                                                                   \
@@ -227,7 +231,9 @@ Test(codec, damaged_streams_are_refused_or_decoded_but_never_more)
     for (unsigned round = 0; round < 3000; round++) {
         uint32_t count = 1 + (uint32_t)(random_bits() % 2000);
         for (uint32_t i = 0; i < count; i++)
-            fixture.in[i] = round % 3 ? (int64_t)(random_bits() % 50) * 999983 : (int64_t)i * 64;
+            fixture.in[i] = round % 3 == 0   ? (int64_t)i * 64
+                            : round % 3 == 1 ? (int64_t)(random_bits() % 50) * 999983
+                                             : (int64_t)(random_bits() % 100 << (i % 30 ? 0 : 20));
         there_and_back(&fixture, count, &transform);
         for (unsigned flips = 1 + (unsigned)(random_bits() % 3); flips > 0; flips--)
             fixture.bytes.data[random_bits() % fixture.bytes.size] ^= (char)(1 << random_bits() % 8);
