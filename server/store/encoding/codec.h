@@ -33,6 +33,7 @@ struct sta_encoding_plan {
     uint8_t transform; /* enum sta_transform */
     bool zstd;
     uint8_t row_groups_left; /* until it is made anew */
+    uint8_t excluded;        /* bits by transform: it was the plan, and did not apply to all of a row group */
 };
 
 struct sta_range {

@@ -3,9 +3,10 @@
  * DESIGN: a transform turns values into residuals that are small or few; a layout writes the residuals.
  * Trying all pairs costs several times what writing one does, so the first of some row groups is tried (on
  * its first rows) and the winner kept as the column's plan for the next row groups.  zstd costs more than all
- * else, here and again at each read: it must save two thirds of residuals of one byte, half of those of two,
- * less of wider ones, whose upper planes are nearly empty and quickly done.  A thorough encoder tries all
- * pairs on all rows of each row group, and takes zstd where it saves a fifth. */
+ * else, here and again at each read: it must save two fifths of the bytes that it is given; and two thirds of
+ * what packed residuals of one byte take, half of those of two, less of wider ones, whose upper planes are
+ * nearly empty and quickly done.  A thorough encoder tries all pairs on all rows of each row group, and takes
+ * zstd where it saves a fifth. */
 #include "store/encoding/codec.h"
 
 #include <stdlib.h>
@@ -348,15 +349,21 @@ struct score {
     bool zstd;
 };
 
-static struct score score_of(struct sta_encoder *encoder, const struct candidate *candidate)
+/* @best: bytes of the best one so far.  zstd is not tried where it could not win. */
+static struct score score_of(struct sta_encoder *encoder, const struct candidate *candidate, size_t best)
 {
-    size_t table = candidate->table_count ? table_size(candidate) : 0;
+    const size_t table = candidate->table_count ? table_size(candidate) : 0;
     if (candidate->residuals == NULL)
         return (struct score){table, false};
-    size_t packed = choose_frames(encoder, candidate);
-    size_t compressed = compress_byte_split(encoder, candidate);
-    size_t for_reading = encoder->thorough ? compressed / 4 : 2 * compressed / byte_count_of(candidate);
-    size_t charged = compressed == SIZE_MAX ? SIZE_MAX : compressed + for_reading + 16;
+    const size_t packed = choose_frames(encoder, candidate);
+    const size_t planes = (size_t)byte_count_of(candidate) * candidate->values->count;
+    const size_t time = encoder->thorough ? 0 : planes * 2 / 5;
+    if (time >= packed || table + time >= best)
+        return (struct score){table + packed, false};
+    const size_t compressed = compress_byte_split(encoder, candidate);
+    const size_t for_reading =
+        encoder->thorough ? compressed / 4 : STA_MAX(time, 2 * compressed / byte_count_of(candidate));
+    const size_t charged = compressed == SIZE_MAX ? SIZE_MAX : compressed + for_reading + 16;
     return charged < packed ? (struct score){table + charged, true} : (struct score){table + packed, false};
 }
 
@@ -370,9 +377,9 @@ static size_t make_plan(struct sta_encoder *encoder, struct sta_encoding_plan *p
         sta_values_of(whole->values->wide, STA_MIN(whole->values->count, rows), encoder->sample);
     struct candidate candidate = {.values = &sample, .keys = whole->keys};
     for (size_t t = 0; t < STA_COUNT_OF(transforms); t++) {
-        if (!make_candidate(encoder, &candidate, t))
+        if (plan->excluded >> transforms[t].transform & 1 || !make_candidate(encoder, &candidate, t))
             continue;
-        struct score score = score_of(encoder, &candidate);
+        struct score score = score_of(encoder, &candidate, best_bytes);
         if (score.bytes >= best_bytes - best_bytes / 32)
             continue;
         best = t;
@@ -423,7 +430,8 @@ unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_encoding_plan
     size_t number = fresh ? make_plan(encoder, plan, &candidate) : planned(plan);
     plan->row_groups_left--;
     if (!make_candidate(encoder, &candidate, number)) {
-        plan->row_groups_left = 0; /* the next row group looks again */
+        plan->row_groups_left = 0; /* the next row group looks again, among the others */
+        plan->excluded |= (uint8_t)(1u << plan->transform);
         number = NUMBER_OF_PLAIN;
         make_candidate(encoder, &candidate, number);
     }
@@ -447,7 +455,7 @@ const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, st
     make_words(encoder, &candidate);
     if (plan->row_groups_left == 0) {
         plan->transform = STA_TRANSFORM_DICTIONARY;
-        plan->zstd = score_of(encoder, &candidate).zstd;
+        plan->zstd = score_of(encoder, &candidate, SIZE_MAX).zstd;
         plan->row_groups_left = encoder->thorough ? 1 : PLAN_ROW_GROUPS;
     }
     plan->row_groups_left--;
