@@ -74,7 +74,8 @@ unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_encoding_plan
  * borrowed until the next call.  NULL: there are too many, and an ordinary stream was written. */
 const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
                                                  const struct sta_values *values, struct sta_buffer *out);
-/** The distinct values, borrowed until the next call; NULL if there are more than @limit. */
+/** The distinct values without their index, borrowed until the next call; NULL if there are more than
+ * @limit. */
 const struct sta_distinct *sta_encoder_distinct(struct sta_encoder *encoder, const struct sta_values *values,
                                                 uint32_t limit);
 

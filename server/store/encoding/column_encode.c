@@ -6,6 +6,7 @@
 #include "common/memory.h"
 #include "store/encoding/column.h"
 #include "store/encoding/distinct.h"
+#include "store/encoding/kernels.h"
 #include "store/encoding/validity.h"
 
 struct sta_column_encoder {
@@ -35,6 +36,21 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder)
 
 /* ---- validity */
 
+/* Marks the names of the rows that have a value. */
+static void mark_names(struct sta_column_encoder *encoder, const struct sta_keys *name)
+{
+    const uint32_t count = encoder->validity.count;
+    if (name->count <= 64) {
+        const uint64_t bits = sta_kernels()->bits_of_keys(name->index, count);
+        for (uint32_t n = 0; n < name->count; n++)
+            encoder->named[n] = bits >> n & 1;
+        return;
+    }
+    memset(encoder->named, 0, name->count);
+    for (uint32_t i = 0; i < count; i++)
+        encoder->named[name->index[i]] = 1;
+}
+
 /* Whether all rows of a name have a value, or none.  @name: keys of the rows that have one. */
 static bool presence_follows_name(struct sta_column_encoder *encoder, const struct sta_keys *name)
 {
@@ -42,9 +58,7 @@ static bool presence_follows_name(struct sta_column_encoder *encoder, const stru
     uint32_t named_rows = 0;
     if (name->index == NULL)
         return false;
-    memset(encoder->named, 0, name->count);
-    for (uint32_t i = 0; i < validity->count; i++)
-        encoder->named[name->index[i]] = 1;
+    mark_names(encoder, name);
     for (uint32_t n = 0; n < name->count; n++)
         named_rows += encoder->named[n] * name->rows[n];
     return named_rows == validity->count;
@@ -172,16 +186,29 @@ static void list_codes(const struct sta_distinct *distinct, struct sta_disk_entr
         sta_put_u32(codes, (uint32_t)distinct->values[i]);
 }
 
+/* Neighbours mostly have the same key: four counts of each, so that none waits for the one before. */
+static void count_rows(struct sta_made_keys *made, const uint16_t *index, uint32_t rows)
+{
+    uint16_t counts[4][STA_KEYS_MAX];
+    for (unsigned c = 0; c < 4; c++)
+        memset(counts[c], 0, made->count * sizeof *counts[c]);
+    for (uint32_t i = 0; i < rows; i++)
+        counts[i % 4][index[i]]++;
+    for (uint32_t key = 0; key < made->count; key++)
+        made->rows[key] = (uint16_t)(counts[0][key] + counts[1][key] + counts[2][key] + counts[3][key]);
+}
+
 /* Keys of all rows from the places of those that have a value: the others share one more. */
 static void spread_keys(const struct sta_column_rows *rows, uint32_t validity,
                         const struct sta_distinct *distinct, uint16_t *index, struct sta_made_keys *made)
 {
     made->count = distinct->count + (validity < rows->count);
-    memset(made->rows, 0, made->count * sizeof *made->rows);
-    for (uint32_t i = 0, n = 0; i < rows->count; i++) {
-        index[i] = rows->kinds[i] ? distinct->index[n++] : (uint16_t)distinct->count;
-        made->rows[index[i]]++;
-    }
+    if (validity == rows->count)
+        memcpy(index, distinct->index, rows->count * sizeof *index);
+    else
+        for (uint32_t i = 0, n = 0; i < rows->count; i++)
+            index[i] = rows->kinds[i] ? distinct->index[n++] : (uint16_t)distinct->count;
+    count_rows(made, index, rows->count);
 }
 
 static void put_keys(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,

@@ -142,6 +142,7 @@ static bool dictionary_residuals(struct sta_encoder *encoder, struct candidate *
     encoder->distinct_of = NULL;
     if (!found && !sta_distinct_find(&encoder->distinct, candidate->values, DICTIONARY_LIMIT))
         return false;
+    sta_distinct_index(&encoder->distinct, candidate->values);
     use_places(encoder, candidate);
     return true;
 }
@@ -447,6 +448,7 @@ const struct sta_distinct *sta_encode_key_stream(struct sta_encoder *encoder, st
         sta_encode_stream(encoder, plan, values, &(struct sta_both_keys){0}, out);
         return NULL;
     }
+    sta_distinct_index(&encoder->distinct, values);
     if (encoder->distinct.count == 1) {
         put_constant(encoder, &candidate, out);
         return &encoder->distinct;

@@ -40,6 +40,9 @@ struct sta_kernels {
      * 2^31. */
     bool (*offsets)(const int64_t *values, uint32_t count, uint64_t origin, uint32_t *offsets, uint32_t *min,
                     uint32_t *max);
+    /** Bits by value - first, which is below 64. */
+    uint64_t (*bits_of)(const uint32_t *values, uint32_t count, uint32_t first);
+    uint64_t (*bits_of_keys)(const uint16_t *keys, uint32_t count);
     /** Whether all lie in min .. max. */
     bool (*within)(const int64_t *values, uint32_t count, int64_t min, int64_t max);
     /** value = (value << shift) + base, wrapping. */

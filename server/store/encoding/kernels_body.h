@@ -35,6 +35,22 @@ TARGET static bool KERNEL(offsets)(const int64_t *values, uint32_t count, uint64
     return bits <= INT32_MAX;
 }
 
+TARGET static uint64_t KERNEL(bits_of)(const uint32_t *values, uint32_t count, uint32_t first)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= UINT64_C(1) << (values[i] - first);
+    return bits;
+}
+
+TARGET static uint64_t KERNEL(bits_of_keys)(const uint16_t *keys, uint32_t count)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= UINT64_C(1) << keys[i];
+    return bits;
+}
+
 TARGET static bool KERNEL(within)(const int64_t *values, uint32_t count, int64_t min, int64_t max)
 {
     int64_t past = 0;
@@ -106,6 +122,8 @@ TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count
 static const struct sta_kernels KERNEL(kernels) = {
     .unpack = KERNEL(unpack),
     .offsets = KERNEL(offsets),
+    .bits_of = KERNEL(bits_of),
+    .bits_of_keys = KERNEL(bits_of_keys),
     .within = KERNEL(within),
     .scale = KERNEL(scale),
     .join_bytes = KERNEL(join_bytes),
