@@ -307,6 +307,7 @@ int sta_dasf_run(const struct sta_dasf_query *query, const struct sta_budget *bu
     if (status == STA_OK) {
         table->row_count = table->rows;
         add_facts(&request);
+        sta_facts_of_sums(facts, table);
     } else {
         sta_table_fini(table);
     }

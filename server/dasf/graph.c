@@ -300,9 +300,9 @@ static int drop_repeated(struct sta_dasf *dasf, const struct sta_budget *budget,
                 continue;
             seen[from] = node;
             before->nodes[out++] = from;
-            if (last != DASF_NEVER)
-                dasf->input_size[node] =
-                    (int64_t)((uint64_t)dasf->input_size[node] + (uint64_t)dasf->tasks[last].size);
+            if (last != DASF_NEVER && __builtin_add_overflow(dasf->input_size[node], dasf->tasks[last].size,
+                                                             &dasf->input_size[node]))
+                dasf->input_size[node] = INT64_MAX;
         }
         begin = end;
     }

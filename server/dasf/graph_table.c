@@ -17,7 +17,8 @@ static void fill_graph_row(const struct dasf_request *request, size_t row)
         sta_table_set_number(&table->columns[3], row, task->duration);
     }
     sta_table_set_int(&table->columns[4], row, dasf->before.first[node + 1] - dasf->before.first[node]);
-    sta_table_set_int(&table->columns[5], row, dasf->input_size[node]);
+    if (dasf->input_size[node] < INT64_MAX)
+        sta_table_set_int(&table->columns[5], row, dasf->input_size[node]);
     if (dasf_throughput(dasf, node, &rate) && (last != DASF_NEVER || request->query->compatible))
         sta_table_set_number(&table->columns[6], row, rate);
 }
@@ -43,5 +44,7 @@ int dasf_graph(struct dasf_request *request, struct sta_error *err)
     sta_table_add(table, "predecessors", STA_TYPE_INT, NULL);
     sta_table_add(table, "input_size", STA_TYPE_INT, "B");
     sta_table_add(table, "throughput", STA_TYPE_FLOAT, "B/s");
+    for (uint32_t row = 0; row < request->dasf->mention_count; row++)
+        table->columns[5].too_large += request->dasf->input_size[request->dasf->mentioned[row]] == INT64_MAX;
     return dasf_fill_rows(request, fill_graph_rows, request, err);
 }

@@ -87,6 +87,8 @@ static void fill_table(const struct bins *bins)
         sta_table_set_int(&table->columns[3], row, bin->tasks);
         if (bin->size >= INT64_MIN && bin->size <= INT64_MAX)
             sta_table_set_int(&table->columns[4], row, (int64_t)bin->size);
+        else
+            table->columns[4].too_large++;
         row++;
     }
 }

@@ -93,11 +93,18 @@ static double number_at(const struct sta_vector *vector, uint32_t row)
     return vector->type == STA_TYPE_INT ? (double)vector->integers[row] : vector->numbers[row];
 }
 
+/* Its integer part; 0 when there is none, or it does not fit. */
 static int64_t integer_at(const struct sta_vector *vector, uint32_t row)
 {
+    int64_t integer;
     uint32_t at = vector->constant ? 0 : row;
     if (vector->type == STA_TYPE_INT)
         return is_missing(vector, at) ? 0 : vector->integers[at];
+    if (vector->type == STA_TYPE_TEXT && vector->codes != NULL && vector->codes[at] != STA_NO_CODE) {
+        struct sta_text text = sta_dictionary_text(vector->texts, vector->codes[at]);
+        if (sta_parse_int(text.bytes, text.length, &integer))
+            return integer;
+    }
     double number = number_at(vector, row);
     return fabs(number) < 9.2e18 ? (int64_t)number : 0;
 }
@@ -333,23 +340,40 @@ static int by_text(const void *a, const void *b)
     return sta_text_order(*(const struct sta_text *)a, *(const struct sta_text *)b);
 }
 
+static bool has_nameless_host(const struct sta_entities *entities)
+{
+    for (uint32_t worker = 0; worker < entities->thread_count; worker++)
+        if (entities->threads[worker].host == STA_NO_CODE)
+            return true;
+    return false;
+}
+
+/* The hosts by text.  Records without a host, and a trace without records, are of the one whose name is
+ * empty. */
+static void make_hosts(struct sta_dasf *dasf, const struct sta_entities *entities)
+{
+    uint32_t hosts = sta_dictionary_count(entities->hosts);
+    const bool nameless = (hosts == 0 || has_nameless_host(entities)) &&
+                          sta_dictionary_find(entities->hosts, "", 0) == STA_NO_CODE;
+    dasf->hosts = sta_alloc_array((size_t)hosts + 1, sizeof *dasf->hosts);
+    for (uint32_t host = 0; host < hosts; host++)
+        dasf->hosts[host] = sta_dictionary_text(entities->hosts, host);
+    if (nameless)
+        dasf->hosts[hosts++] = (struct sta_text){"", 0};
+    qsort(dasf->hosts, hosts, sizeof *dasf->hosts, by_text);
+    dasf->host_count = hosts;
+}
+
 /* Every thread of the trace is a worker, or what stands for a host's samples. */
 static void make_workers(struct sta_dasf *dasf, const struct sta_entities *entities)
 {
-    uint32_t hosts = sta_dictionary_count(entities->hosts);
-    dasf->hosts = sta_alloc_array((size_t)hosts + 1, sizeof *dasf->hosts);
+    static const struct sta_text none = {"", 0};
+    make_hosts(dasf, entities);
     dasf->workers = sta_alloc_array((size_t)entities->thread_count + 1, sizeof *dasf->workers);
     dasf->worker_count = entities->thread_count;
-    dasf->host_count = hosts;
-    for (uint32_t host = 0; host < hosts; host++)
-        dasf->hosts[host] = sta_dictionary_text(entities->hosts, host);
-    qsort(dasf->hosts, hosts, sizeof *dasf->hosts, by_text);
-    if (hosts == 0)
-        dasf->hosts[dasf->host_count++] = (struct sta_text){"", 0};
     for (uint32_t worker = 0; worker < dasf->worker_count; worker++) {
         uint32_t code = entities->threads[worker].host;
-        struct sta_text text =
-            code != STA_NO_CODE ? sta_dictionary_text(entities->hosts, code) : dasf->hosts[0];
+        struct sta_text text = code != STA_NO_CODE ? sta_dictionary_text(entities->hosts, code) : none;
         const struct sta_text *found = bsearch(&text, dasf->hosts, dasf->host_count, sizeof text, by_text);
         dasf->workers[worker].host = (uint32_t)(found - dasf->hosts);
     }

@@ -74,7 +74,7 @@ struct sta_dasf {
     uint32_t *mentioned; /* nodes in the order of their first mention */
     uint32_t mention_count;
     uint32_t *mention;              /* by node: place among these */
-    int64_t *input_size;            /* by node: bytes of its predecessors */
+    int64_t *input_size;            /* by node: bytes of its predecessors; INT64_MAX: more than fit */
     struct dasf_list before, after; /* predecessors and successors, each once */
 };
 

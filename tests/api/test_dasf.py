@@ -176,3 +176,26 @@ def test_findings_go_by_the_kind_of_the_trace_whatever_the_preset(scene):
         found = {f["rule"]: f for f in server.get(f"/api/v1/traces/{trace['id']}/findings?preset={preset}")["findings"]}
         assert "several tasks at once" in found["clock_jumps"]["text"], (preset, found["clock_jumps"])
         assert "2 records were read" in found["lost_lines"]["text"], (preset, found["lost_lines"])
+
+
+def test_records_without_a_host_are_of_no_other(scene):
+    def of(host, key, stamp):
+        return record({"name": "Compute", "timestamp": float(stamp), "duration": 1.0, "phase": "X", "process_id": host, "thread_id": "w1",
+                       "args": {"key": key, "name": "add", "size": 1, "dependencies": [], "dependents": []}})
+    server, trace = server_with(scene, of("h1", "a", 3), of(None, "b", 4), of("a0", "c", 5), sample(3.5, None))
+    assert [(row["key"], row["host"]) for row in rows(server, trace, "task_bottleneck")] == [("a", "h1"), ("b", ""), ("c", "a0")]
+    assert [row["host"] for row in rows(server, trace, "resources")] == [""]
+    assert [row["host"] for row in rows(server, trace, "clocks")] == ["", "a0", "h1"]
+
+
+def test_sizes_past_64_bits_are_no_numbers_and_odd_ones_cost_the_others_nothing(scene):
+    def of(key, size, inputs=()):
+        return record({"name": "Compute", "timestamp": 3.0, "duration": 1.0, "phase": "X", "process_id": "h1", "thread_id": "w1",
+                       "args": {"key": key, "name": "add", "size": size, "dependencies": list(inputs), "dependents": []}})
+    server, trace = server_with(scene, of("a", 1 << 62), of("b", 1 << 62), of("c", "odd"), of("d", (1 << 53) + 1), of("e", 1, ["a", "b"]), of("f", 1, ["a", "d"]))
+    graph = {row["key"]: row for row in rows(server, trace, "graph")}
+    assert [graph[key]["size"] for key in "acd"] == [1 << 62, 0, (1 << 53) + 1]
+    assert graph["e"]["input_size"] is None and graph["f"]["input_size"] == (1 << 62) + (1 << 53) + 1
+    assert rows(server, trace, "function_bottleneck")[0]["mean_size"] > 0
+    for table in ("graph", "parallelism"):
+        assert server.get(f"/api/v1/traces/{trace['id']}/dasf/{table}")["sums_too_large"] == 1
