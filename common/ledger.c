@@ -62,6 +62,11 @@ const char *sta_source_state_name(enum sta_source_state state)
     return names[state];
 }
 
+bool sta_source_is_unread(const struct sta_source *source)
+{
+    return source->counts.other > 0 && source->counts.events == 0 && source->counts.counters == 0;
+}
+
 void sta_source_fini(struct sta_source *source)
 {
     free(source->path);

@@ -2,8 +2,9 @@
 #ifndef STA_COMMON_LEDGER_H
 #define STA_COMMON_LEDGER_H
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/buffer.h"
 
@@ -97,6 +98,9 @@ struct sta_source_range {
 void sta_source_range_put(struct sta_buffer *out, const struct sta_source_range *range);
 struct sta_source_range sta_source_range_get(struct sta_cursor *in);
 
+/** Whether a file holds objects, and not one of them is an event or a counter: it is complete, and still gave
+ * nothing. */
+bool sta_source_is_unread(const struct sta_source *source);
 void sta_source_fini(struct sta_source *source);
 void sta_source_copy(struct sta_source *to, const struct sta_source *from);
 /** Adds what one range of the file gave, where several were read by themselves, in any order.  Of a range the

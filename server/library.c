@@ -182,8 +182,8 @@ static void read_sources(struct sta_trace_record *record, const struct sta_snaps
         record->files += source->state != STA_SOURCE_VANISHED;
         record->stale |= source->state == STA_SOURCE_STALE;
         record->bytes += source->counts.bytes;
-        record->problems +=
-            source->counts.malformed + source->counts.repaired + (source->state != STA_SOURCE_COMPLETE);
+        record->problems += source->counts.malformed + source->counts.repaired +
+                            (source->state != STA_SOURCE_COMPLETE || sta_source_is_unread(source));
     }
 }
 

@@ -81,8 +81,15 @@ static void look_at_version(struct sta_library *library, const char *id)
 {
     struct sta_snapshot *snapshot;
     struct sta_error ignored = STA_ERROR_INIT;
-    if (sta_library_snapshot(library, id, &snapshot, &ignored) == STA_OK)
-        sta_snapshot_release(snapshot);
+    size_t unread = 0;
+    if (sta_library_snapshot(library, id, &snapshot, &ignored) != STA_OK)
+        return;
+    for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++)
+        unread += sta_source_is_unread(sta_snapshot_source(snapshot, i));
+    if (unread > 0)
+        sta_log(STA_LOG_WARNING, "Files of a trace gave no event; its report names them", "trace", id, "files",
+                sta_log_int((int64_t)unread), NULL);
+    sta_snapshot_release(snapshot);
 }
 
 /* After an ingest: its version is the trace's, or its failure is noted. */

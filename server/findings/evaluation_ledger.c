@@ -16,19 +16,28 @@
 static void put_lines(const struct sta_run *run, const char *ask, struct sta_figure_list *figures)
 {
     const struct sta_snapshot *snapshot = run->query.snapshot;
+    const enum sta_trace_kind kind = sta_snapshot_info(snapshot)->kind;
     struct sta_ledger_counts sum = {0};
-    int64_t truncated = 0;
+    char note[200];
+    int64_t truncated = 0, unread = 0;
     for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++) {
         const struct sta_source *source = sta_snapshot_source(snapshot, i);
         sta_ledger_add(&sum, &source->counts);
         truncated += source->state == STA_SOURCE_TRUNCATED;
+        unread += sta_source_is_unread(source);
     }
     const uint64_t lines = sum.events + sum.metadata + sum.counters + sum.other + sum.malformed;
     sta_figure_int(figures, ask, "lines", (int64_t)lines);
-    sta_figure_text(figures, ask, "pieces",
-                    sta_snapshot_info(snapshot)->kind == STA_TRACE_DASF ? "records" : "lines");
+    sta_figure_text(figures, ask, "pieces", kind == STA_TRACE_DASF ? "records" : "lines");
     sta_figure_int(figures, ask, "malformed", (int64_t)sum.malformed);
     sta_figure_int(figures, ask, "truncated", truncated);
+    sta_figure_int(figures, ask, "unread", unread);
+    snprintf(note, sizeof note, unread == 1 ? " %lld file gave no event%s." : " %lld files gave no event%s.",
+             (long long)unread,
+             kind == STA_TRACE_EVENTS
+                 ? ": a list of events inside of another object, such as traceEvents, is not read"
+                 : "");
+    sta_figure_text(figures, ask, "unread_note", unread > 0 ? note : "");
 }
 
 /* ---- events whose hash no line defines */

@@ -100,3 +100,22 @@ def test_hashes_may_be_numbers_texts_and_past_64_bits(scene):
     lines = [event("open", "POSIX", AT + i, 1, fhash=value) for i, (value, _) in enumerate(pairs)] + [define(str(v) if i % 2 else v, t) for i, (v, t) in enumerate(pairs)]
     server, path = ingest(scene, lines)
     assert [r[0] for r in rows(server, path, "file_name")] == [t for _, t in pairs]
+
+
+def test_a_file_of_objects_that_gave_no_event_says_so(scene):
+    listed = json.dumps({"traceEvents": [json.loads(event("read", "POSIX", AT, 5))]})
+    other = [json.dumps({"name": "step", "ph": ph, "ts": AT, "pid": 1, "tid": 1}) for ph in "BE"]
+    for lines, count in (([listed], 1), (other, 2)):
+        server, path = ingest(scene, lines, name="chrome.json")
+        report = server.get(path + "/report")
+        assert report["totals"]["other"] == count and report["totals"]["malformed"] == 0, "it is valid JSON"
+        assert report["files"][0]["state"] == "complete" and "such as traceEvents, is not read" in report["files"][0]["reason"]
+        finding = server.get(path + "/findings?rule=lost_lines")["findings"][0]
+        assert finding["severity"] == "critical" and "1 file gave no event" in finding["text"], finding
+        assert server.get(path)["problems"] == 1 and "Files of a trace gave no event" in server.log()
+
+
+def test_objects_of_other_kinds_beside_events_are_no_problem(scene):
+    server, path = ingest(scene, [event("read", "POSIX", AT, 5), json.dumps({"name": "step", "ph": "B", "ts": AT, "pid": 1, "tid": 1})])
+    assert server.get(path + "/report")["files"][0]["reason"] is None and server.get(path)["problems"] == 0
+    assert server.get(path + "/findings?rule=lost_lines")["findings"][0]["text"] == "All 2 lines were read."

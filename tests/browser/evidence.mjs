@@ -15,7 +15,7 @@ const BESIDE = {
     small_writes: ['q_mean'],
     open_per_sample: ['q_files'],
     input_bound: ['s_top'],
-    lost_lines: ['l_pieces'],
+    lost_lines: ['l_pieces', 'l_unread_note'],
 };
 
 const whole = (words) => Number(words.replaceAll(/\D/g, ''));

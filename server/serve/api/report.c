@@ -43,14 +43,29 @@ static void put_totals(struct sta_buffer *out, const struct sta_source *const *s
     sta_put_char(out, '}');
 }
 
-static void put_files(struct sta_buffer *out, const struct sta_source *const *sources, size_t count)
+/* A file that is complete and gave nothing says so too: its lines are of a form that is not read. */
+static void put_reason(struct sta_buffer *out, const struct sta_source *source, enum sta_trace_kind kind)
+{
+    if (source->state != STA_SOURCE_COMPLETE || !sta_source_is_unread(source))
+        sta_put_member_text(out, "reason", source->reason);
+    else if (kind == STA_TRACE_EVENTS)
+        sta_put_member_text(
+            out, "reason",
+            "holds no event of its own, and gave none: an event is one object with ph X; a list "
+            "of events inside of another object, such as traceEvents, is not read");
+    else
+        sta_put_member_text(out, "reason", "nothing in it is of a kind that is read");
+}
+
+static void put_files(struct sta_buffer *out, const struct sta_source *const *sources, size_t count,
+                      enum sta_trace_kind kind)
 {
     sta_begin_list(out, "files");
     for (size_t i = 0; i < count; i++) {
         sta_put_text(out, i ? ",\n{" : "\n{");
         sta_put_member_text(out, "path", sources[i]->path);
         sta_put_member_text(out, "state", sta_source_state_name(sources[i]->state));
-        sta_put_member_text(out, "reason", sources[i]->reason);
+        put_reason(out, sources[i], kind);
         put_counts(out, &sources[i]->counts);
         sta_put_char(out, '}');
     }
@@ -141,7 +156,7 @@ static int compute_report(struct sta_view *view, const struct sta_budget *budget
     const struct sta_source **sources = sorted_sources(view->snapshot, &count);
     sta_put_char(out, '{');
     put_totals(out, sources, count);
-    put_files(out, sources, count);
+    put_files(out, sources, count, sta_snapshot_info(view->snapshot)->kind);
     put_notes(out, "malformed", sources, count, false);
     put_notes(out, "repaired", sources, count, true);
     sta_begin_object(out, "unresolved");
