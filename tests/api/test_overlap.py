@@ -247,6 +247,7 @@ def test_mistakes_name_their_place(scene):
         ({"sets": {"a": "pid == 'x'"}}, "/sets/a", 4),
         ({"sets": SETS, "scope": ["pid", "pid +"]}, "/scope/1", 5),
         ({"sets": SETS, "scope": 3}, "/scope", None),
+        ({"sets": SETS, "scope": []}, "/scope", None),
         ({"sets": SETS, "filter": "size"}, "/filter", 0),
         ({"sets": SETS, "from": "soon"}, "/from", None),
         ({"sets": SETS, "granularity": 0}, "/granularity", None),

@@ -115,6 +115,8 @@ static int read_key(struct sta_overlap_request *request, const struct sta_docume
 static int read_keys(struct sta_overlap_request *request, const struct sta_document *keys,
                      struct sta_error *err)
 {
+    if (keys->count == 0)
+        return sta_fail_member(err, STA_EINPUT, "scope", NULL, "expected at least one expression");
     if (keys->count > STA_KEY_COLUMNS)
         return sta_fail_member(err, STA_ELIMIT, "scope", NULL,
                                "a scope of %zu expressions; at most %d are allowed", keys->count,
