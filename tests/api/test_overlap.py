@@ -235,6 +235,19 @@ def test_a_set_without_events_is_no_mistake_but_said(scene):
     assert len(value["warnings"]) == 1 and "nothing" in value["warnings"][0] and "ai_framework" in value["warnings"][0]
 
 
+def test_the_categories_of_the_warning_are_those_that_events_have(scene):
+    root = scene.new("root")
+    server = scene.server([root])
+    write_trace(root / "t", [event("read", "POSIX", US, 5)], "a.pfw")
+    write_trace(root / "t", [event("open", "left", US, 5)], "b.pfw")
+    trace = server.ingest(root / "t")["id"]
+    body = {"sets": {"nothing": 'cat == "x"'}, "scope": "process"}
+    assert post(scene, body, server=server, path=f"/api/v1/traces/{trace}")["warnings"] == ["No event is in the set nothing. The categories of this trace are left, posix."]
+    (root / "t/b.pfw").unlink()
+    server.wait(server.call("POST", f"/api/v1/traces/{trace}/refresh")["job"])
+    assert post(scene, body, server=server, path=f"/api/v1/traces/{trace}")["warnings"] == ["No event is in the set nothing. The categories of this trace are posix."]
+
+
 # ---- mistakes
 
 

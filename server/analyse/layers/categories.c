@@ -56,8 +56,8 @@ static int note_row_group(const struct sta_snapshot *snapshot, const struct sta_
     return STA_OK;
 }
 
-static int find_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_t count,
-                     struct sta_error *err)
+int sta_categories_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_t count,
+                        struct sta_error *err)
 {
     uint32_t *buffer = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *buffer);
     int status = STA_OK;
@@ -140,7 +140,7 @@ static int find_prefixes(const struct sta_snapshot *snapshot, struct prefixes *p
     const struct sta_dictionary *cats = sta_tables_cats(sta_snapshot_tables(snapshot));
     uint32_t count = sta_dictionary_count(cats);
     uint8_t *used = sta_account_calloc(&prefixes->account, count, 1, WHAT, err);
-    int status = used != NULL ? find_used(snapshot, used, count, err) : err->status;
+    int status = used != NULL ? sta_categories_used(snapshot, used, count, err) : err->status;
     for (uint32_t code = 0; code < count && status == STA_OK; code++) {
         if (used[code])
             status = add_category(prefixes, sta_dictionary_text(cats, code), err);

@@ -15,6 +15,10 @@
  */
 STA_MUSTCHECK int sta_category_layers(const struct sta_preset *preset, const struct sta_snapshot *snapshot,
                                       struct sta_preset **bound, struct sta_error *err);
+/** Marks the codes of categories that events have: the table has also those of events that have left.  @used:
+ * @count zeros, one for each code.  Return: 0, or what a row group could not be read with. */
+STA_MUSTCHECK int sta_categories_used(const struct sta_snapshot *snapshot, uint8_t *used, uint32_t count,
+                                      struct sta_error *err);
 /** Names of the layers of a preset that sta_category_layers made, but for the outermost: the code of a name
  * is its layer's number less one. */
 struct sta_dictionary *sta_category_names(const struct sta_preset *bound);

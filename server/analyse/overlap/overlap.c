@@ -56,8 +56,9 @@ static int fill_answer(const struct sta_overlap_request *request, struct sta_ove
         return rc;
     sta_overlap_totals(request, results, answer);
     sta_overlap_per_scope(request, results, &answer->per_scope);
-    sta_overlap_warn(request, results, answer);
-    rc = sta_overlap_statistics(results, request, &answer->per_scope, budget, &answer->statistics, err);
+    rc = sta_overlap_warn(request, results, budget, answer, err);
+    if (rc == 0)
+        rc = sta_overlap_statistics(results, request, &answer->per_scope, budget, &answer->statistics, err);
     if (rc == 0 && series != NULL)
         rc = sta_overlap_series_table(series, &answer->series, err);
     if (request->exposure)

@@ -67,9 +67,11 @@ STA_MUSTCHECK int sta_overlap_statistics(const struct sta_overlap_results *resul
                                          const struct sta_table *per_scope, const struct sta_budget *budget,
                                          struct sta_table *table, struct sta_error *err);
 
-/** What a reader of the answer should know before trusting it (overlap.md section 3). */
-void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                      struct sta_overlap_result *answer);
+/** What a reader of the answer should know before trusting it (overlap.md section 3).  Return: 0, STA_ENOMEM,
+ * STA_ELIMIT, or what a row group could not be read with. */
+STA_MUSTCHECK int sta_overlap_warn(const struct sta_overlap_request *request,
+                                   const struct sta_overlap_results *results, const struct sta_budget *budget,
+                                   struct sta_overlap_result *answer, struct sta_error *err);
 
 /* ---- other methods, with passes of their own */
 

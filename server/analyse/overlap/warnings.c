@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/layers/categories.h"
+#include "common/account.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
@@ -16,18 +18,22 @@ static void warn(struct sta_overlap_result *answer, char *sentence)
 }
 
 /* "a, b, c and 5 more", in order: the first NAMES_SHOWN are picked one by one, so that many categories take
- * no memory. */
-static char *list_names(const struct sta_dictionary *dictionary)
+ * no memory.  @used: by code, those that are names. */
+static char *list_names(const struct sta_dictionary *dictionary, const uint8_t *used)
 {
-    const uint32_t count = sta_dictionary_count(dictionary);
+    const uint32_t codes = sta_dictionary_count(dictionary);
     const char *before = NULL;
+    uint32_t count = 0;
     struct sta_buffer list;
     sta_buffer_init(&list);
+    for (uint32_t code = 0; code < codes; code++)
+        count += used[code];
     for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++) {
         const char *least = NULL;
-        for (uint32_t code = 0; code < count; code++) {
+        for (uint32_t code = 0; code < codes; code++) {
             const char *name = sta_dictionary_text(dictionary, code).bytes;
-            if ((before == NULL || strcmp(name, before) > 0) && (least == NULL || strcmp(name, least) < 0))
+            if (used[code] && (before == NULL || strcmp(name, before) > 0) &&
+                (least == NULL || strcmp(name, least) < 0))
                 least = name;
         }
         if (least == NULL)
@@ -40,19 +46,37 @@ static char *list_names(const struct sta_dictionary *dictionary)
     return sta_buffer_take_text(&list);
 }
 
-static void warn_of_empty_sets(const struct sta_overlap_request *request,
-                               const struct sta_overlap_results *results, struct sta_overlap_result *answer)
+static int list_categories(const struct sta_overlap_request *request, const struct sta_budget *budget,
+                           char **list, struct sta_error *err)
+{
+    const struct sta_snapshot *snapshot = request->query->snapshot;
+    const struct sta_dictionary *cats = sta_tables_cats(sta_snapshot_tables(snapshot));
+    const uint32_t count = sta_dictionary_count(cats);
+    uint8_t *used = sta_account_calloc(budget->account, (size_t)count + 1, 1, "the categories", err);
+    int rc = used != NULL ? sta_categories_used(snapshot, used, count, err) : err->status;
+    if (rc == 0)
+        *list = list_names(cats, used);
+    sta_account_free(budget->account, used);
+    return rc;
+}
+
+static int warn_of_empty_sets(const struct sta_overlap_request *request,
+                              const struct sta_overlap_results *results, const struct sta_budget *budget,
+                              struct sta_overlap_result *answer, struct sta_error *err)
 {
     char *cats = NULL;
-    for (uint32_t s = 0; s < request->set_count && results->unit_count > 0; s++) {
+    int rc = 0;
+    for (uint32_t s = 0; rc == 0 && s < request->set_count && results->unit_count > 0; s++) {
         if (results->sets[s].events > 0)
             continue;
         if (cats == NULL)
-            cats = list_names(sta_tables_cats(sta_snapshot_tables(request->query->snapshot)));
-        warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
-                                 request->sets[s].name, cats));
+            rc = list_categories(request, budget, &cats, err);
+        if (rc == 0)
+            warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
+                                     request->sets[s].name, cats));
     }
     free(cats);
+    return rc;
 }
 
 static void warn_of_layers(const struct sta_overlap_request *request, struct sta_overlap_result *answer)
@@ -116,11 +140,13 @@ static void warn_of_clocks(const struct sta_overlap_request *request,
     free(hosts);
 }
 
-void sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                      struct sta_overlap_result *answer)
+int sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
+                     const struct sta_budget *budget, struct sta_overlap_result *answer,
+                     struct sta_error *err)
 {
     warn_of_layers(request, answer);
-    warn_of_empty_sets(request, results, answer);
+    int rc = warn_of_empty_sets(request, results, budget, answer, err);
     warn_of_single_group(request, results, answer);
     warn_of_clocks(request, results, answer);
+    return rc;
 }
