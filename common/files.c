@@ -11,6 +11,8 @@
 
 #include "common/memory.h"
 
+#define REMOVAL_TRIES 100 /* of a tree in which files are still made */
+
 static int read_all(int fd, char *bytes, size_t size, size_t *got)
 {
     for (*got = 0; *got < size;) {
@@ -170,13 +172,18 @@ int sta_folder_create(const char *path, struct sta_error *err)
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {
-    return remove(path);
+    return remove(path) == 0 || errno == ENOENT ? 0 : -1;
 }
 
 int sta_tree_remove(const char *path, struct sta_error *err)
 {
-    if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
-        return sta_fail_errno(err, errno, "cannot remove %s", path);
+    for (unsigned tries = 0; nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0; tries++) {
+        const int cause = errno;
+        if (cause == ENOENT && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+            break;
+        if ((cause != ENOENT && cause != ENOTEMPTY && cause != EEXIST) || tries == REMOVAL_TRIES)
+            return sta_fail_errno(err, cause, "cannot remove %s", path);
+    }
     return STA_OK;
 }
 

@@ -30,7 +30,8 @@ STA_MUSTCHECK int sta_file_finish(const char *path, int fd, struct sta_error *er
 STA_MUSTCHECK int sta_folder_sync(const char *path, struct sta_error *err);
 /** mkdir -p. */
 STA_MUSTCHECK int sta_folder_create(const char *path, struct sta_error *err);
-/** rm -r; a missing path is no failure; symbolic links are removed, not followed. */
+/** rm -r; a missing path is no failure; symbolic links are removed, not followed.  Files that come or go
+ * meanwhile, of work that ends, are no failure either. */
 STA_MUSTCHECK int sta_tree_remove(const char *path, struct sta_error *err);
 /** Bytes of all regular files below. */
 uint64_t sta_tree_size(const char *path);

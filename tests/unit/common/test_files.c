@@ -1,5 +1,6 @@
 /* Files: publishing leaves the old or the new content, and nothing beside it. */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,4 +64,44 @@ Test(files, folders_are_created_with_their_parents, .init = make_folder, .fini =
     cr_assert_neq(sta_folder_create(path, &err), STA_OK, "a file is no folder");
     cr_assert_neq(sta_folder_create("", &err), STA_OK, "no name is no folder");
     free(path);
+}
+
+/* Somebody who adds files and takes them away again, and then is done. */
+static void *come_and_go(void *begin)
+{
+    char path[128];
+    pthread_barrier_wait(begin);
+    for (int i = 0; i < 100; i++) {
+        snprintf(path, sizeof path, "%s/%d", folder, i);
+        unlink(path);
+        snprintf(path, sizeof path, "%s/new-%d", folder, i);
+        FILE *file = fopen(path, "w");
+        if (file != NULL)
+            fclose(file);
+        if (i % 3 > 0)
+            unlink(path);
+    }
+    return NULL;
+}
+
+Test(files, a_tree_is_removed_though_files_in_it_come_and_go, .init = make_folder, .fini = remove_folder)
+{
+    struct sta_error err = STA_ERROR_INIT;
+    pthread_barrier_t begin;
+    pthread_t other;
+    char path[128];
+    pthread_barrier_init(&begin, NULL, 2);
+    for (int round = 0; round < 100; round++) {
+        cr_assert_eq(sta_folder_create(folder, &err), STA_OK);
+        for (int i = 0; i < 200; i++) {
+            snprintf(path, sizeof path, "%s/%d", folder, i);
+            cr_assert_eq(sta_file_publish(path, "", 0, &err), STA_OK);
+        }
+        cr_assert_eq(pthread_create(&other, NULL, come_and_go, &begin), 0);
+        pthread_barrier_wait(&begin);
+        cr_assert_eq(sta_tree_remove(folder, &err), STA_OK, "%s", err.text);
+        cr_assert_neq(access(folder, F_OK), 0, "something of it is left");
+        pthread_join(other, NULL);
+    }
+    pthread_barrier_destroy(&begin);
 }
