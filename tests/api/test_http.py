@@ -60,7 +60,8 @@ def test_every_refusal_is_a_problem_with_our_headers(scene):
     wanted = ["content-security-policy", "x-content-type-options", "x-frame-options", "referrer-policy", "cross-origin-resource-policy", "cross-origin-opener-policy"]
     more = {"a version": (request(b"GET /healthz HTTP/2.0\r\n"), 505), "an expectation": (request(b"GET /healthz HTTP/1.1\r\n", b"Expect: tea"), 417),
             "a header": (request(b"GET /healthz HTTP/1.1\r\n", b"X: " + b"a" * 100_000), 431), "a target": (request(b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n"), 431),
-            "many lines": (request(b"GET /healthz HTTP/1.1\r\n", *[b"X: y"] * 101), 431), "a length": (request(POST, b"Content-Length: 99999999999999999999"), 413)}
+            "many lines": (request(b"GET /healthz HTTP/1.1\r\n", *[b"X: y"] * 101), 431), "a length": (request(POST, b"Content-Length: 99999999999999999999"), 413),
+            "an encoding": (request(POST, b"Content-Length: 20", b"Content-Encoding: gzip", body=b"\x1f\x8b" + b"\0" * 18), 415)}
     for what, (sent, expected) in {**{k: (v, 400) for k, v in REFUSED.items()}, **more}.items():
         status, answer = scene.shared.raw(sent)
         assert status == expected, (what, status)

@@ -43,6 +43,8 @@ def test_bodies_that_are_wrong_say_where(scene):
     assert server.problem("/api/v1/traces", 400, "POST", b'{"path": }')["position"] == 10
     for body in [b"", b"[]", b'"x"', b'{"path":"a","path":"b"}', b"\xff\xfe", b"[" * 5000]:
         server.problem("/api/v1/traces", 400, "POST", body)
+    assert server.problem("/api/v1/traces", 400, "POST", b'{"path": "a\\u0000b"}')["detail"] == "The body is not JSON: a text has the character \\u0000, which none may have here"
+    assert server.ask("/api/v1/traces", "POST", {"path": str(server.root / "small")}, {"Content-Encoding": "identity"})[0] == 200
 
 
 def test_outside_the_roots_is_403_whether_there_or_not(scene):
@@ -85,7 +87,7 @@ def test_rename_and_tag(scene):
     assert server.call("PATCH", path, {})["tags"] == ["a", "b"]
     assert server.call("PATCH", path, {"tags": []})["tags"] == []
     for body, pointer in [({"tags": "a"}, "/tags"), ({"tags": [1]}, "/tags/0"), ({"tags": [""]}, "/tags/0"), ({"tags": ["x"] * 65}, "/tags"), ({"name": None}, "/name"),
-                          ({"id": "1"}, "/id")]:
+                          ({"id": "1"}, "/id"), ({"name": "a\nb"}, "/name"), ({"name": "a\x7f"}, "/name"), ({"name": "a\u0085b"}, "/name"), ({"tags": ["a", "\t"]}, "/tags/1")]:
         assert server.problem(path, 400, "PATCH", body)["parameter"] == pointer, body
     server.stop()
     server.start()

@@ -91,8 +91,8 @@ static void fuzz_forwarded(const char *text)
 static void fuzz_body(const char *bytes, size_t size)
 {
     static const struct sta_member members[] = {
-        {"path", STA_MEMBER_TEXT, true, 100, 0},
-        {"tags", STA_MEMBER_TEXTS, false, 10, 4},
+        {"path", STA_MEMBER_TEXT, true, 100, 0, true},
+        {"tags", STA_MEMBER_TEXTS, false, 10, 4, true},
     };
     const struct sta_buffer in = {.data = (char *)(uintptr_t)bytes, .size = size};
     struct sta_body body;

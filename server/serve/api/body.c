@@ -39,6 +39,15 @@ static int fail_unknown(const char *name, const struct sta_member *members, size
     return fail_at(err, name, -1);
 }
 
+/* U+0000 to U+001F and U+007F to U+009F. */
+static bool has_control_character(const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++)
+        if (*at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0))
+            return true;
+    return false;
+}
+
 static int read_text(const struct sta_document *value, const struct sta_member *member, long index,
                      const char **text, struct sta_error *err)
 {
@@ -49,6 +58,8 @@ static int read_text(const struct sta_document *value, const struct sta_member *
         sta_fail(err, STA_EINPUT, "%s is empty", member->name);
     else if (sta_utf8_count(*text, strlen(*text)) > member->longest)
         sta_fail(err, STA_EINPUT, "%s has more than %zu characters", member->name, member->longest);
+    else if (member->line && has_control_character(*text))
+        sta_fail(err, STA_EINPUT, "%s has a control character, such as the end of a line", member->name);
     else
         return STA_OK;
     return fail_at(err, member->name, index);

@@ -18,6 +18,7 @@ struct sta_member {
     bool required;
     size_t longest; /* characters of a text */
     size_t most;    /* texts of a list */
+    bool line;      /* texts of one line: no control characters */
 };
 
 struct sta_body {

@@ -96,7 +96,7 @@ static int add(struct sta_kept_records *records, void *context, struct sta_error
 
 int sta_api_note_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0}};
+    static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0, false}};
     struct sta_body body;
     if (check_trace(call, err) != STA_OK)
         return err->status;

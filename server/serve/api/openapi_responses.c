@@ -71,19 +71,13 @@ static const struct problem {
     bool (*applies)(const struct sta_route *route);
     const char *header, *text;
 } problems[] = {
-    {400, is_always, NULL, NULL},
-    {401, needs_token, "WWW-Authenticate", NULL},
-    {403, may_be_forbidden, NULL, NULL},
-    {404, has_path_part, NULL, NULL},
-    {409, may_conflict, NULL, NULL},
-    {410, has_pages, NULL, NULL},
-    {413, has_body, NULL, NULL},
-    {421, is_always, NULL, NULL},
-    {422, is_query, NULL, past_limit},
-    {429, is_always, "Retry-After", NULL},
-    {431, is_always, NULL, NULL},
-    {500, is_always, NULL, NULL},
-    {503, is_always, "Retry-After", later},
+    {400, is_always, NULL, NULL},          {401, needs_token, "WWW-Authenticate", NULL},
+    {403, may_be_forbidden, NULL, NULL},   {404, has_path_part, NULL, NULL},
+    {409, may_conflict, NULL, NULL},       {410, has_pages, NULL, NULL},
+    {413, has_body, NULL, NULL},           {415, has_body, NULL, NULL},
+    {421, is_always, NULL, NULL},          {422, is_query, NULL, past_limit},
+    {429, is_always, "Retry-After", NULL}, {431, is_always, NULL, NULL},
+    {500, is_always, NULL, NULL},          {503, is_always, "Retry-After", later},
     {507, writes_files, NULL, NULL},
 };
 

@@ -221,7 +221,7 @@ static void answer_preset(struct sta_call *call, struct sta_response *response, 
 
 int sta_api_preset_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    static const struct sta_member members[] = {{"yaml", STA_MEMBER_TEXT, true, 1000000, 0}};
+    static const struct sta_member members[] = {{"yaml", STA_MEMBER_TEXT, true, 1000000, 0, false}};
     struct sta_body body;
     bool created = false;
     int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);

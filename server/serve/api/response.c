@@ -18,6 +18,7 @@
     X(409, "conflict", "What is there does not allow it")                                                    \
     X(410, "outdated", "It was of an earlier version")                                                       \
     X(413, "body-too-large", "The request body is too large")                                                \
+    X(415, "unknown-encoding", "The body is encoded")                                                        \
     X(417, "unknown-expectation", "An expectation cannot be met")                                            \
     X(421, "unknown-host", "The host is not one of this daemon's names")                                     \
     X(422, "over-limit", "A limit was exceeded")                                                             \

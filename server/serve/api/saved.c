@@ -101,7 +101,7 @@ static int check_name(const char *name, struct sta_error *err)
 
 int sta_api_saved_put(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0}};
+    static const struct sta_member members[] = {{"text", STA_MEMBER_TEXT, true, TEXT_LENGTH, 0, false}};
     struct sta_body body;
     if (check_name(call->captures[0], err) != STA_OK)
         return err->status;

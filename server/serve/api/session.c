@@ -37,7 +37,7 @@ static void set_cookie(struct sta_call *call, struct sta_response *response, con
 
 int sta_api_session_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    static const struct sta_member members[] = {{"token", STA_MEMBER_TEXT, true, TOKEN_LENGTH, 0}};
+    static const struct sta_member members[] = {{"token", STA_MEMBER_TEXT, true, TOKEN_LENGTH, 0, false}};
     struct sta_body body;
     char session[STA_SESSION_SIZE];
     int status = sta_body_read(sta_exchange_body(call->exchange), members, 1, &body, err);

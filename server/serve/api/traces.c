@@ -66,10 +66,10 @@ static int check_format(const char *format, struct sta_error *err)
 int sta_api_trace_create(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {
-        {"path", STA_MEMBER_TEXT, true, PATH_LENGTH, 0},
-        {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
-        {"format", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
-        {"follow", STA_MEMBER_BOOL, false, 0, 0},
+        {"path", STA_MEMBER_TEXT, true, PATH_LENGTH, 0, false},
+        {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0, true},
+        {"format", STA_MEMBER_TEXT, false, NAME_LENGTH, 0, false},
+        {"follow", STA_MEMBER_BOOL, false, 0, 0, false},
     };
     struct sta_body body;
     struct sta_registration registration;
@@ -93,9 +93,9 @@ int sta_api_trace_create(struct sta_call *call, struct sta_response *response, s
 int sta_api_trace_patch(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
     static const struct sta_member members[] = {
-        {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0},
-        {"tags", STA_MEMBER_TEXTS, false, TAG_LENGTH, TAGS},
-        {"follow", STA_MEMBER_BOOL, false, 0, 0},
+        {"name", STA_MEMBER_TEXT, false, NAME_LENGTH, 0, true},
+        {"tags", STA_MEMBER_TEXTS, false, TAG_LENGTH, TAGS, true},
+        {"follow", STA_MEMBER_BOOL, false, 0, 0, false},
     };
     struct sta_body body;
     int status = sta_body_read(sta_exchange_body(call->exchange), members, STA_COUNT_OF(members), &body, err);

@@ -87,7 +87,10 @@ int sta_document_parse(const char *bytes, size_t size, const char *what, struct 
     if (json == NULL) {
         size_t valid = sta_utf8_valid_prefix(bytes, size),
                at = where.position > 0 ? (size_t)where.position : 0;
-        sta_fail(err, STA_EINPUT, "%s is not JSON: %s", what, where.text);
+        sta_fail(err, STA_EINPUT, "%s is not JSON: %s", what,
+                 json_error_code(&where) == json_error_null_character
+                     ? "a text has the character \\u0000, which none may have here"
+                     : where.text);
         return sta_at(err, "", (int64_t)sta_utf8_count(bytes, STA_MIN(valid, at)));
     }
     *document = convert(json, arena);

@@ -163,7 +163,7 @@ static int check_single(const struct sta_head *head, struct sta_error *err)
 {
     static const char *const single[] = {"Host",         "Content-Length", "Transfer-Encoding",
                                          "Content-Type", "Authorization",  "Cookie",
-                                         "Origin",       "Expect"};
+                                         "Origin",       "Expect",         "Content-Encoding"};
     for (size_t i = 0; i < STA_COUNT_OF(single); i++) {
         unsigned count = 0;
         for (size_t f = 0; f < head->field_count; f++)
@@ -216,7 +216,7 @@ static int read_framing(struct sta_head *head, struct sta_error *err)
 static int understand_fields(struct sta_head *head, struct sta_error *err)
 {
     const char *connection = sta_head_find(head, "Connection"), *host = sta_head_find(head, "Host");
-    const char *expect = sta_head_find(head, "Expect");
+    const char *expect = sta_head_find(head, "Expect"), *coding = sta_head_find(head, "Content-Encoding");
     int status = check_single(head, err);
     if (status == 0)
         status = read_framing(head, err);
@@ -228,6 +228,9 @@ static int understand_fields(struct sta_head *head, struct sta_error *err)
         head->host = host;
     if (expect != NULL && strcasecmp(expect, "100-continue") != 0)
         return fail(err, 417, "Of expectations only 100-continue is understood");
+    if ((head->chunked || head->content_length > 0) && coding != NULL && strcasecmp(coding, "identity") != 0)
+        return fail(err, 415,
+                    "The body is encoded (Content-Encoding); only bodies as they are, are understood");
     head->expects_continue = expect != NULL && !head->http_1_0;
     if (list_has(connection, "close"))
         head->keep_alive = false;

@@ -45,7 +45,7 @@ enum sta_head_state sta_head_scan(const char *bytes, size_t size, size_t *scanne
 /**
  * sta_head_parse - take a whole head apart, in place
  * @bytes: from the request line to the empty line; changed
- * Return: 0, or the HTTP status of a refusal (400, 417, 431, 505) with a sentence in @err
+ * Return: 0, or the HTTP status of a refusal (400, 415, 417, 431, 505) with a sentence in @err
  */
 STA_MUSTCHECK int sta_head_parse(char *bytes, size_t size, struct sta_head *head, struct sta_error *err);
 

@@ -28,6 +28,7 @@ static const char *phrase_of(int status)
                    {409, "Conflict"},
                    {410, "Gone"},
                    {413, "Content Too Large"},
+                   {415, "Unsupported Media Type"},
                    {417, "Expectation Failed"},
                    {421, "Misdirected Request"},
                    {422, "Unprocessable Content"},

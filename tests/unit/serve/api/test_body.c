@@ -5,8 +5,8 @@
 #include "serve/api/body.h"
 
 static const struct sta_member members[] = {
-    {"path", STA_MEMBER_TEXT, true, 10, 0},
-    {"tags", STA_MEMBER_TEXTS, false, 3, 2},
+    {"path", STA_MEMBER_TEXT, true, 10, 0, false},
+    {"tags", STA_MEMBER_TEXTS, false, 3, 2, false},
 };
 
 static struct sta_buffer bytes_of(const char *text, size_t size)
@@ -89,7 +89,7 @@ Test(body, depth_is_limited_but_not_by_brackets_in_texts)
     const struct sta_buffer deep_bytes = bytes_of(deep, sizeof deep);
     cr_expect_eq(sta_body_read(&deep_bytes, members, 2, &body, &err), STA_EINPUT);
     cr_expect(strstr(err.text, "deeper") != NULL, "%s", err.text);
-    static const struct sta_member wide[] = {{"path", STA_MEMBER_TEXT, true, 1000, 0}};
+    static const struct sta_member wide[] = {{"path", STA_MEMBER_TEXT, true, 1000, 0, false}};
     char text[300] = "{\"path\": \"\\\"";
     memset(text + strlen(text), '[', 100);
     strcat(text, "\"}");

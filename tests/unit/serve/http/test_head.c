@@ -89,6 +89,7 @@ Test(head, connections_stay_open_as_the_version_says)
         text, sizeof(text) - 1, expected                                                                     \
     }
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n"
+#define POST "POST / HTTP/1.1\r\nHost: a\r\n"
 
 Test(head, what_two_readers_could_understand_differently_is_refused)
 {
@@ -127,6 +128,10 @@ Test(head, what_two_readers_could_understand_differently_is_refused)
         REFUSED(400, "GET http:///x HTTP/1.1\r\nHost: a\r\n\r\n"),
         REFUSED(505, "GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
         REFUSED(417, GET "Expect: tea\r\n\r\n"),
+        REFUSED(415, POST "Content-Length: 2\r\nContent-Encoding: gzip\r\n\r\n"),
+        REFUSED(415, POST "Transfer-Encoding: chunked\r\nContent-Encoding: br\r\n\r\n"),
+        REFUSED(400,
+                POST "Content-Length: 2\r\nContent-Encoding: gzip\r\nContent-Encoding: identity\r\n\r\n"),
         REFUSED(-2, GET "X: a\0b\r\n\r\n"),
         REFUSED(-2, "GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n"),
         REFUSED(-2, "GET / HTTP/1.1\nHost: a\n\n"),
