@@ -64,9 +64,9 @@ static int check_layered(struct sta_view *view, struct sta_error *err)
     if (sta_presets_find(view->presets, view->preset) == NULL)
         return fail_preset(view, err);
     if (values[STA_PARAMETER_FROM].given && values[STA_PARAMETER_TO].given &&
-        values[STA_PARAMETER_FROM].number >= values[STA_PARAMETER_TO].number)
-        return sta_fail_at(err, STA_EINPUT, "/from", "from=%s is not before to=%s",
-                           values[STA_PARAMETER_FROM].text, values[STA_PARAMETER_TO].text);
+        values[STA_PARAMETER_FROM].number > values[STA_PARAMETER_TO].number)
+        return sta_fail_at(err, STA_EINPUT, "/to", "to (%s s) lies before from (%s s)",
+                           values[STA_PARAMETER_TO].text, values[STA_PARAMETER_FROM].text);
     return STA_OK;
 }
 
