@@ -159,6 +159,21 @@ int sta_library_reload_presets(struct sta_library *library, struct sta_error *er
 
 /* ---- changes */
 
+/* Whether a mistake is in a file that is there, or in all of them together; then without the folder's path,
+ * which is not for who asks. */
+static bool is_of_others(const char *const *folders, size_t count, struct sta_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(folders[i]);
+        if (strncmp(err->text, folders[i], length) != 0)
+            continue;
+        const char *rest = err->text + length + strspn(err->text + length, "/: ");
+        memmove(err->text, rest, strlen(rest) + 1);
+        return true;
+    }
+    return false;
+}
+
 int sta_library_try_preset(struct sta_library *library, const struct sta_preset_change *change,
                            struct sta_presets **presets, struct sta_preset_mistakes *mistakes,
                            struct sta_error *err)
@@ -166,6 +181,10 @@ int sta_library_try_preset(struct sta_library *library, const struct sta_preset_
     const char *list[2];
     size_t count = list_folders(&library->folders, list);
     int status = sta_presets_try(library->folders.functions, list, count, change, presets, mistakes, err);
+    if (status == STA_EINPUT && is_of_others(list, count, err) && change->text != NULL) {
+        sta_error_wrap(err, "With this preset others make no sense");
+        sta_at(err, "/yaml", -1);
+    }
     return status == STA_OK ? add_rules(&library->folders, presets, NULL, NULL, err) : status;
 }
 

@@ -118,6 +118,15 @@ def test_built_in_presets_are_overridden_but_never_deleted(scene):
     assert server.get("/api/v1/presets/base")["own"]
 
 
+def test_a_preset_that_others_need_names_them_and_no_path(scene):
+    server, path = scene.shared, scene.shared.path
+    text = "layers:\n  - {name: app, condition: 'true'}\n"
+    for name, words in (("dlio", "With this preset others make no sense: ai.yaml:"), ("generic", "With this preset others make no sense: no preset has layers_from_categories")):
+        for url, method, body in ((f"/api/v1/presets/{name}", "PUT", {"yaml": text}), (path + "/presets/preview", "POST", {"yaml": text, "preset": name})):
+            problem = server.problem(url, 400, method, body)
+            assert problem["parameter"] == "/yaml" and problem["detail"].startswith(words), problem
+
+
 def test_a_trace_whose_preset_is_gone_still_answers(scene):
     root = scene.new("root")
     server = scene.server([root])
