@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 
-from harness import wait_until, write_large, write_trace
+from harness import event, wait_until, write_large, write_trace
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -205,6 +205,16 @@ def test_a_question_past_its_memory_is_422_and_says_which_setting(scene):
     server = many(scene, {"query_memory": "64KiB", "rows": 1000000})
     problem = server.problem(server.path + "/events?limit=400000", 422)
     assert "query_memory" in problem["detail"], problem
+
+
+def test_stacks_of_deep_calls_are_refused_where_their_text_has_no_room(scene):
+    depth, root = 3000, scene.new("root")
+    write_trace(root / "deep", [event("f", "app", 10**15 + i, 2 * (depth - i)) for i in range(depth)])  # 9 MB of paths, and as much text
+    server = scene.server([root], {"query_memory": "15MiB"})
+    path = f"/api/v1/traces/{server.ingest(root / 'deep')['id']}/calltree?format="
+    for form in ("folded", "speedscope"):
+        assert "depth and min_share leave fewer" in server.problem(path + form, 422)["detail"]
+        assert server.ask(path + form + "&depth=20")[0] == 200
 
 
 def settled(server, name):

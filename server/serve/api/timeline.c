@@ -242,8 +242,14 @@ static int answer_call_tree(const struct sta_timeline_query *query, const struct
     return status;
 }
 
-static void put_folded(struct sta_buffer *out, const struct sta_timeline_stacks *stacks)
+/* The text is as long as the stacks: it is no part of their account, and has to have room beside them. */
+static int put_folded(struct sta_buffer *out, const struct sta_timeline_stacks *stacks, struct sta_error *err)
 {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < stacks->count; i++)
+        bytes += stacks->items[i].path.length + sizeof " 1\n" - 1;
+    if (sta_account_check(stacks->account, bytes, STA_STACKS_WHAT, err) != STA_OK)
+        return err->status;
     for (size_t i = 0; i < stacks->count; i++) {
         const struct sta_timeline_stack *stack = &stacks->items[i];
         sta_put(out, stack->path.bytes, stack->path.length);
@@ -251,6 +257,7 @@ static void put_folded(struct sta_buffer *out, const struct sta_timeline_stacks 
         sta_put_wide(out, stack->self);
         sta_put_char(out, '\n');
     }
+    return STA_OK;
 }
 
 static int answer_stacks(const struct sta_timeline_query *query, const struct sta_budget *budget,
@@ -261,9 +268,9 @@ static int answer_stacks(const struct sta_timeline_query *query, const struct st
     if (status == STA_OK) {
         if (strcmp(output->view->text_form, "folded") == 0) {
             output->response->content_type = "text/plain; charset=utf-8";
-            put_folded(&output->response->body, &stacks);
+            status = put_folded(&output->response->body, &stacks, err);
         } else {
-            status = sta_put_speedscope(&output->response->body, &stacks, err);
+            status = sta_put_speedscope(&output->response->body, &stacks, budget, err);
         }
         sta_timeline_stacks_fini(&stacks);
     }

@@ -13,6 +13,7 @@ struct frames {
     struct sta_dictionary *texts;
     uint32_t *ranks, *by_rank;
     uint32_t count;
+    uint64_t places; /* of frames in all stacks */
 };
 
 /* The frame that a path begins with; *rest: what follows its separator, NULL: nothing. */
@@ -22,9 +23,10 @@ static size_t frame_length(const char *path, const char *end)
     return (size_t)((stop != NULL ? stop : end) - path);
 }
 
-static int collect_frames(const struct sta_timeline_stacks *stacks, struct frames *frames,
-                          struct sta_error *err)
+static int collect_frames(const struct sta_timeline_stacks *stacks, const struct sta_budget *budget,
+                          struct frames *frames, struct sta_error *err)
 {
+    size_t work = 0;
     *frames = (struct frames){.texts = sta_dictionary_create_in(stacks->account)};
     for (size_t i = 0; i < stacks->count; i++) {
         const char *at = stacks->items[i].path.bytes, *end = at + stacks->items[i].path.length;
@@ -32,7 +34,10 @@ static int collect_frames(const struct sta_timeline_stacks *stacks, struct frame
             size_t length = frame_length(at, end);
             sta_dictionary_intern(frames->texts, at, length);
             at += length + 1;
+            frames->places++;
         }
+        if (sta_budget_check_work(budget, &work, stacks->items[i].path.length, err) != STA_OK)
+            return err->status;
     }
     frames->ranks = sta_dictionary_ranks(frames->texts, stacks->account, &frames->count, err);
     if (frames->ranks != NULL)
@@ -69,10 +74,12 @@ static void put_sample(struct sta_buffer *out, const struct frames *frames, stru
 }
 
 /* The stacks [first, end) of a group. */
-static void put_profile(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
-                        const struct frames *frames, size_t group, size_t first, size_t end)
+static int put_profile(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
+                       const struct frames *frames, size_t group, size_t first, size_t end,
+                       const struct sta_budget *budget, struct sta_error *err)
 {
     int64_t total = 0;
+    size_t work = 0;
     sta_put_text(out, "{\"type\":\"sampled\"");
     sta_put_member_text(out, "name", stacks->groups[group].bytes);
     sta_put_member_text(out, "unit", stacks->ticks_per_second == 1000000 ? "microseconds" : "nanoseconds");
@@ -81,6 +88,8 @@ static void put_profile(struct sta_buffer *out, const struct sta_timeline_stacks
         sta_put_text(out, i > first ? "," : "");
         put_sample(out, frames, stacks->items[i].path);
         total += (int64_t)stacks->items[i].self;
+        if (sta_budget_check_work(budget, &work, stacks->items[i].path.length, err) != STA_OK)
+            return err->status;
     }
     sta_put_text(out, "],\"weights\":[");
     for (size_t i = first; i < end; i++) {
@@ -90,30 +99,45 @@ static void put_profile(struct sta_buffer *out, const struct sta_timeline_stacks
     sta_put_text(out, "],\"endValue\":");
     sta_put_int(out, total);
     sta_put_char(out, '}');
+    return STA_OK;
 }
 
-static void put_document(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
-                         const struct frames *frames)
+static int put_document(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
+                        const struct frames *frames, const struct sta_budget *budget, struct sta_error *err)
 {
+    int status = STA_OK;
     sta_put_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
     put_frames(out, frames);
     sta_put_text(out, ",\"profiles\":[");
-    for (size_t group = 0, first = 0, end = 0; group < stacks->group_count; group++, first = end) {
+    for (size_t group = 0, first = 0, end = 0; status == STA_OK && group < stacks->group_count;
+         group++, first = end) {
         while (end < stacks->count && stacks->items[end].group == group)
             end++;
         sta_put_text(out, group > 0 ? "," : "");
-        put_profile(out, stacks, frames, group, first, end);
+        status = put_profile(out, stacks, frames, group, first, end, budget, err);
     }
     sta_put_text(out, "]}");
+    return status;
+}
+
+/* The digits of the largest rank, and a comma. */
+static uint64_t bytes_of_places(const struct frames *frames)
+{
+    uint64_t each = 2;
+    for (uint32_t rank = frames->count; rank >= 10; rank /= 10)
+        each++;
+    return frames->places * each;
 }
 
 int sta_put_speedscope(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
-                       struct sta_error *err)
+                       const struct sta_budget *budget, struct sta_error *err)
 {
     struct frames frames;
-    int status = collect_frames(stacks, &frames, err);
+    int status = collect_frames(stacks, budget, &frames, err);
     if (status == STA_OK)
-        put_document(out, stacks, &frames);
+        status = sta_account_check(stacks->account, bytes_of_places(&frames), STA_STACKS_WHAT, err);
+    if (status == STA_OK)
+        status = put_document(out, stacks, &frames, budget, err);
     sta_account_free(stacks->account, frames.ranks);
     sta_account_free(stacks->account, frames.by_rank);
     sta_dictionary_destroy(frames.texts);

@@ -5,9 +5,12 @@
 #include "analyse/analyse.h"
 #include "timeline/timeline.h"
 
+#define STA_STACKS_WHAT "the stacks as text, of which depth and min_share leave fewer"
+
 /** A sampled profile for each group; frames are shared and sorted by their bytes.  Return: 0; STA_ELIMIT,
- * STA_EBUSY or STA_ENOMEM when the account of the stacks cannot be charged with the frames. */
+ * STA_EBUSY or STA_ENOMEM when the account of the stacks has no room for the frames or the document; or as
+ * sta_budget_check. */
 STA_MUSTCHECK int sta_put_speedscope(struct sta_buffer *out, const struct sta_timeline_stacks *stacks,
-                                     struct sta_error *err);
+                                     const struct sta_budget *budget, struct sta_error *err);
 
 #endif
