@@ -149,6 +149,8 @@ static int check_any_read(const struct sta_decode_file *files, size_t count, str
     for (size_t i = 0; i < count; i++)
         if (files[i].source->state != STA_SOURCE_REJECTED && files[i].source->state != STA_SOURCE_VANISHED)
             return STA_OK;
+    if (count == 1)
+        return sta_fail(err, STA_EIO, "its one file cannot be read: %s", files[0].source->reason);
     return sta_fail(err, STA_EIO, "none of %zu files can be read; the first: %s", count,
                     files[0].source->reason);
 }
@@ -312,12 +314,15 @@ static int write_version(const struct sta_ingest *all, struct sta_trace_entry *e
 static int nothing_here(const struct sta_listing *listing, const char *path, struct sta_error *err)
 {
     const char *unlisted = listing->unlisted_count > 0 ? listing->unlisted[0].reason : NULL;
+    char others[64];
+    snprintf(others, sizeof others, listing->others == 1 ? "is %zu other file" : "are %zu other files",
+             listing->others);
     return sta_fail(
         err, STA_EINPUT,
         "nothing in %s is a trace: looked for *.pfw and *.pfw.gz files, for others that begin like "
         "one, for record files of DASF (msgpack), and for training logs with sim_conf.json, in all folders "
-        "below; there are %zu other files%s%s",
-        path, listing->others, unlisted ? "; one of them: " : "", unlisted ? unlisted : "");
+        "below; there %s%s%s",
+        path, others, unlisted ? "; one of them: " : "", unlisted ? unlisted : "");
 }
 
 static void put_kind(void *context, struct sta_trace_entry *entry)

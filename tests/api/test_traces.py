@@ -147,6 +147,18 @@ def test_a_folder_without_traces_is_a_failed_job_that_says_so(scene):
     assert problem["detail"]
 
 
+def test_texts_with_a_count_of_one_are_of_one(scene):
+    root = scene.new("root")
+    (root / "none").mkdir()
+    (root / "none/notes.txt").write_text("no trace\n")
+    (root / "broken").mkdir()
+    (root / "broken/a.pfw").write_bytes(b"\0\1" * 50)
+    server = scene.server([root])
+    for name, words in (("none", "below; there is 1 other file"), ("broken", "its one file cannot be read: ")):
+        detail = server.wait(server.register(root / name)[1])["error"]["detail"]
+        assert words in detail, detail
+
+
 def test_browse_lists_roots_folders_and_candidates(scene):
     root = scene.new("root")
     server = scene.server([root])

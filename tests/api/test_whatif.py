@@ -223,4 +223,7 @@ def test_a_log_is_aligned_without_being_registered(scene):
     assert report["first_malformed"].startswith("line 163: ")
     assert [row["n"] for row in rows(table)] == [9, 9]
     assert scene.shared.problem("/api/v1/whatif/align", 422, "POST", {"log": "nothing"}, JSON)["reason"] == "no-fetches"
-    assert scene.shared.problem("/api/v1/whatif/align", 400, "POST", {"conf": {}}, JSON)["parameter"] == "log"
+    assert scene.shared.problem("/api/v1/whatif/align", 400, "POST", {"conf": {}}, JSON)["parameter"] == "/log"
+    problem = scene.shared.problem("/api/v1/whatif/align", 400, "POST", {"log": training_log(), "config": {}}, JSON)
+    assert problem["parameter"] == "/config" and problem["detail"].endswith("allowed: log, conf"), problem
+    scene.shared.problem("/api/v1/whatif/align", 400, "POST", [training_log()], JSON)

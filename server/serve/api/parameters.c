@@ -102,7 +102,7 @@ static int check_value(const struct sta_parameter *parameter, struct sta_paramet
         return STA_OK;
     case STA_PARAMETER_ROWS:
         if (!sta_parse_int(text, strlen(text), &value->integer) || value->integer < 0)
-            return sta_fail(err, STA_EINPUT, "%s=%.60s is not a whole number of rows", name, text);
+            return sta_fail(err, STA_EINPUT, "%s=%.60s is not a whole number from 0 on", name, text);
         return STA_OK;
     case STA_PARAMETER_PAIRS:
         if (*text == ':' || strchr(text, ':') == NULL)

@@ -292,12 +292,26 @@ static int read_log(const struct sta_document *document, struct sta_training_log
                     struct sta_source *source, struct sta_error *err)
 {
     const struct sta_document *text = sta_document_member(document, "log");
-    if (document->type != STA_DOCUMENT_OBJECT || text == NULL || text->type != STA_DOCUMENT_TEXT)
-        return sta_fail_at(err, STA_EINPUT, "log", "log must be the text of a training log");
+    if (text == NULL || text->type != STA_DOCUMENT_TEXT)
+        return sta_fail_at(err, STA_EINPUT, "/log", "log must be the text of a training log");
     return sta_training_log_add(log, text->text.bytes, text->text.length, source, err);
 }
 
 /* @source: counts its lines; sta_source_fini it in any case. */
+static int check_members(const struct sta_document *document, struct sta_error *err)
+{
+    if (document->type != STA_DOCUMENT_OBJECT)
+        return sta_fail(err, STA_EINPUT, "The body must be a JSON object");
+    for (const struct sta_document *member = document->first; member != NULL; member = member->next)
+        if (strcmp(member->name, "log") != 0 && strcmp(member->name, "conf") != 0) {
+            char pointer[64];
+            snprintf(pointer, sizeof pointer, "/%.60s", member->name);
+            return sta_fail_at(err, STA_EINPUT, pointer, "There is no member \"%.60s\"; allowed: log, conf",
+                               member->name);
+        }
+    return STA_OK;
+}
+
 static int align_text(const struct sta_document *document, const struct sta_budget *budget,
                       struct sta_source *source, struct sta_table *table, struct sta_error *err)
 {
@@ -306,7 +320,9 @@ static int align_text(const struct sta_document *document, const struct sta_budg
     struct sta_align_input input;
     struct sta_training_log log;
     sta_training_log_init(&log, budget->account);
-    int status = read_log(document, &log, source, err);
+    int status = check_members(document, err);
+    if (status == STA_OK)
+        status = read_log(document, &log, source, err);
     if (status == STA_OK && conf != NULL)
         status = sta_align_conf_read(conf, &read, err);
     if (status == STA_OK)
