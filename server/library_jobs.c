@@ -87,8 +87,8 @@ static void look_at_version(struct sta_library *library, const char *id)
     for (size_t i = 0; i < sta_snapshot_source_count(snapshot); i++)
         unread += sta_source_is_unread(sta_snapshot_source(snapshot, i));
     if (unread > 0)
-        sta_log(STA_LOG_WARNING, "Files of a trace gave no event; its report names them", "trace", id, "files",
-                sta_log_int((int64_t)unread), NULL);
+        sta_log(STA_LOG_WARNING, "Files of a trace gave no event; its report names them", "trace", id,
+                "files", sta_log_int((int64_t)unread), NULL);
     sta_snapshot_release(snapshot);
 }
 

@@ -17,8 +17,9 @@ static void put_verdict(struct sta_buffer *out, const struct sta_findings_result
     if (findings->count > 0 && findings->items[0].severity <= STA_SEVERITY_WARNING)
         sta_html_text(out, findings->items[0].text);
     else
-        sta_put_format(out, "%llu checks passed; nothing critical was found.",
-                       (unsigned long long)findings->counts[STA_SEVERITY_OK]);
+        sta_put_format(out, "%llu check%s passed; nothing critical was found.",
+                       (unsigned long long)findings->counts[STA_SEVERITY_OK],
+                       findings->counts[STA_SEVERITY_OK] == 1 ? "" : "s");
     sta_put_text(out, "</p>\n<p class=s>");
     sta_findings_put_counts(findings, out);
     sta_put_format(out, "; preset %.60s; %llu rank%s.</p>\n", findings->preset,
