@@ -69,9 +69,9 @@ static int move_frames(const struct sta_spill *spill, uint64_t first, struct fra
                            : preadv(spill->file.fd, part, (int)(end - part), at);
         if (n < 0 && errno != EINTR)
             return sta_fail_errno(err, errno,
-                                  writes ? "cannot write %u frames into %s"
-                                         : "cannot read %u frames of what was written into %s",
-                                  frames->count, spill->file.folder);
+                                  writes ? "cannot write what does not fit the memory into %s"
+                                         : "cannot read what was written into %s",
+                                  spill->file.folder);
         if (n == 0)
             return sta_fail(err, STA_EIO, "a file in %s is shorter than what was written",
                             spill->file.folder);
