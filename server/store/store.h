@@ -71,6 +71,29 @@ void sta_store_count_in(struct sta_store *store, struct sta_account *account);
  */
 size_t sta_store_shrink(struct sta_store *store, size_t bytes);
 
+/* What the store keeps of decoded columns.  A column is counted once for each row group. */
+struct sta_column_figures {
+    uint64_t bytes;                /* memory that it takes */
+    uint64_t decoded;              /* by sta_row_group_read, since the store was opened */
+    uint64_t warmed, warmed_bytes; /* by sta_row_group_warm, and kept */
+};
+/** All 0 without sta_store_keep_columns.  Context: any thread. */
+struct sta_column_figures sta_store_column_figures(struct sta_store *store);
+
+/* That a column of a trace was read. */
+struct sta_column_use {
+    char trace[STA_TRACE_ID_SIZE];
+    char *column;    /* "ts", "dur", "name", "cat", "file", "thread", "chunk", or "args." and the key */
+    int64_t used_ms; /* last; Unix time */
+};
+/** What the store remembers of earlier runs, latest first; nothing when what it kept was damaged, or written
+ * by another program.  Free with sta_column_uses_free.  Context: any thread that may read files. */
+struct sta_column_use *sta_store_column_uses(struct sta_store *store, size_t *count);
+/** Remembers, durably, which columns of open versions are kept in memory since they were read, beside what
+ * was remembered before.  Context: any thread that may wait for a disk, one call at a time. */
+STA_MUSTCHECK int sta_store_keep_column_uses(struct sta_store *store, struct sta_error *err);
+void sta_column_uses_free(struct sta_column_use *uses, size_t count);
+
 /** Copies of all entries, by creation then id; free with sta_trace_entry_fini each and free(). */
 struct sta_trace_entry *sta_store_list(struct sta_store *store, size_t *count);
 STA_MUSTCHECK int sta_store_find(struct sta_store *store, const char *id, struct sta_trace_entry *entry,
@@ -340,6 +363,10 @@ enum sta_column_id {
     STA_COLUMN_ARGS
 };
 
+/** The column of a name as in struct sta_column_use.  Return: false when the version has none of that name.
+ */
+bool sta_snapshot_find_column(const struct sta_snapshot *snapshot, const char *name, uint32_t *column);
+
 #define STA_ROW_GROUP_ROWS 16384 /* rows of a row group, fewer only in a segment's last */
 
 /* A run of rows of one segment, ascending by (ts, then the order of source path and line). */
@@ -413,7 +440,12 @@ struct sta_column_values {
 STA_MUSTCHECK int sta_row_group_read(const struct sta_snapshot *snapshot,
                                      const struct sta_row_group *row_group, uint32_t column,
                                      struct sta_column_values *values, struct sta_error *err);
-/** The same for some rows alone, as long as the column is kept in memory: values[i] is that of rows[i].
+/** Decodes a column before anybody asks for it, to be kept in memory, as long as there is room for it without
+ * evicting another; nothing when it is kept already.  @values: working memory.  Return, context: as above. */
+STA_MUSTCHECK int sta_row_group_warm(const struct sta_snapshot *snapshot,
+                                     const struct sta_row_group *row_group, uint32_t column,
+                                     struct sta_column_values *values, struct sta_error *err);
+/** Reads some rows alone, as long as the column is kept in memory: values[i] is that of rows[i].
  * Return: false when it is not, and @values as they were.  Context: any thread. */
 bool sta_row_group_read_rows(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
                              uint32_t column, const uint32_t *rows, uint32_t count,

@@ -20,13 +20,14 @@
 #define SHARDS 64
 #define BUCKETS 1024
 #define WIDTHS 3
+#define NEVER (INT64_MIN / 2) /* moment at which a column was asked for that nobody has */
 
 struct item {
     struct item *next;          /* in its bucket */
     struct item *newer, *older; /* in the order of use */
     struct sta_column_cache_key key;
     _Atomic unsigned references; /* the cache's, and one of each reader at work */
-    int64_t asked;               /* second in which it was asked for last */
+    int64_t asked;               /* when it was asked for last, in ms of CLOCK_MONOTONIC */
     struct sta_narrow narrow;
     uint32_t size; /* bytes of all */
     uint8_t kind;
@@ -44,10 +45,11 @@ struct shard {
 
 struct sta_column_cache {
     uint64_t capacity; /* of a shard, in bytes */
-    int64_t seconds;
+    int64_t residency_ms;
     struct sta_account *account;
     struct sta_slots slots[WIDTHS]; /* of whole row groups, by width */
     _Atomic size_t loose;           /* bytes of items that are not in slots */
+    _Atomic uint64_t decoded, warmed, warmed_bytes;
     struct shard shards[SHARDS];
 };
 
@@ -61,7 +63,7 @@ struct sta_column_cache *sta_column_cache_create(uint64_t capacity, int64_t seco
 {
     struct sta_column_cache *cache = sta_alloc(sizeof *cache);
     cache->capacity = capacity / SHARDS;
-    cache->seconds = seconds;
+    cache->residency_ms = seconds * 1000;
     cache->account = account;
     for (size_t i = 0; i < SHARDS; i++)
         STA_ASSERT(pthread_mutex_init(&cache->shards[i].lock, NULL) == 0);
@@ -141,15 +143,12 @@ static struct item **find(struct shard *shard, struct sta_column_cache_key key)
     return at;
 }
 
-static void put_in_front(struct shard *shard, struct item *item)
+static void put_between(struct shard *shard, struct item *newer, struct item *item, struct item *older)
 {
-    item->newer = NULL;
-    item->older = shard->newest;
-    if (item->older != NULL)
-        item->older->newer = item;
-    else
-        shard->oldest = item;
-    shard->newest = item;
+    item->newer = newer;
+    item->older = older;
+    *(newer != NULL ? &newer->older : &shard->newest) = item;
+    *(older != NULL ? &older->newer : &shard->oldest) = item;
 }
 
 static void take_out(struct shard *shard, struct item *item)
@@ -171,18 +170,18 @@ static bool make_place(struct sta_column_cache *cache, struct shard *shard, cons
 {
     while (shard->size + item->size > cache->capacity) {
         const struct item *oldest = shard->oldest;
-        if (oldest == NULL || item->asked - oldest->asked < cache->seconds)
+        if (oldest == NULL || item->asked - oldest->asked < cache->residency_ms)
             return false;
         drop(cache, shard, shard->oldest);
     }
     return true;
 }
 
-static int64_t current_second(void)
+static int64_t current_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static struct shard *shard_of(struct sta_column_cache *cache, struct sta_column_cache_key key)
@@ -207,13 +206,14 @@ static struct item *make_item(struct sta_column_cache *cache, struct sta_column_
                               int64_t min, int64_t max, const struct sta_column_values *values)
 {
     struct sta_narrow narrow;
-    struct item *item = sta_narrow_choose(min, max, values->any_missing, &narrow)
-                            ? allocate(cache, rows, narrow.width)
-                            : NULL;
+    struct item *item =
+        sta_column_cache_takes(values->kind) && sta_narrow_choose(min, max, values->any_missing, &narrow)
+            ? allocate(cache, rows, narrow.width)
+            : NULL;
     if (item == NULL)
         return NULL;
     item->key = key;
-    item->asked = current_second();
+    item->asked = current_ms();
     item->narrow = narrow;
     item->kind = (uint8_t)values->kind;
     item->max_code = (uint32_t)max;
@@ -232,9 +232,9 @@ static struct item *borrow(struct sta_column_cache *cache, struct sta_column_cac
     struct item *item = *find(shard, key);
     if (item != NULL) {
         atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
-        item->asked = current_second();
+        item->asked = current_ms();
         take_out(shard, item);
-        put_in_front(shard, item);
+        put_between(shard, NULL, item, shard->newest);
     }
     pthread_mutex_unlock(&shard->lock);
     return item;
@@ -358,26 +358,57 @@ bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cac
     return fits;
 }
 
+/* ---- new items */
+
+/* @warm: nobody has asked for it, so that it takes no other's place and is evicted first. */
+static bool keep(struct sta_column_cache *cache, struct item *item, bool warm)
+{
+    struct shard *shard = shard_of(cache, item->key);
+    pthread_mutex_lock(&shard->lock);
+    const bool fits = *find(shard, item->key) == NULL &&
+                      (warm ? shard->size + item->size <= cache->capacity : make_place(cache, shard, item));
+    if (fits) {
+        item->asked = warm ? NEVER : item->asked;
+        *find(shard, item->key) = item;
+        put_between(shard, warm ? shard->oldest : NULL, item, warm ? NULL : shard->newest);
+        shard->size += item->size;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    if (!fits) /* or another reader was first */
+        release(cache, item);
+    return fits;
+}
+
 void sta_column_cache_put(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                           int64_t min, int64_t max, const struct sta_column_values *values)
 {
-    struct shard *shard = shard_of(cache, key);
-    bool fits =
-        values->kind == STA_KIND_INT || values->kind == STA_KIND_BOOL || values->kind == STA_KIND_CODE;
-    struct item *item = fits ? make_item(cache, key, rows, min, max, values) : NULL;
-    if (item == NULL)
-        return;
-    pthread_mutex_lock(&shard->lock);
-    if (*find(shard, key) == NULL && make_place(cache, shard, item)) {
-        *find(shard, key) = item;
-        put_in_front(shard, item);
-        shard->size += item->size;
-        item = NULL;
-    }
-    pthread_mutex_unlock(&shard->lock);
-    if (item != NULL) /* no place, or another reader was first */
-        release(cache, item);
+    struct item *item = make_item(cache, key, rows, min, max, values);
+    atomic_fetch_add_explicit(&cache->decoded, 1, memory_order_relaxed);
+    if (item != NULL)
+        (void)keep(cache, item, false);
 }
+
+void sta_column_cache_warm(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
+                           int64_t min, int64_t max, const struct sta_column_values *values)
+{
+    struct item *item = make_item(cache, key, rows, min, max, values);
+    const uint32_t size = item != NULL ? item->size : 0;
+    if (item == NULL || !keep(cache, item, true))
+        return;
+    atomic_fetch_add_explicit(&cache->warmed, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&cache->warmed_bytes, size, memory_order_relaxed);
+}
+
+bool sta_column_cache_has_room(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows)
+{
+    struct shard *shard = shard_of(cache, key);
+    pthread_mutex_lock(&shard->lock);
+    const bool has_room = *find(shard, key) == NULL && shard->size + size_of_item(rows, 0) <= cache->capacity;
+    pthread_mutex_unlock(&shard->lock);
+    return has_room;
+}
+
+/* ---- as a whole */
 
 /* What the cache is charged for. */
 static size_t held(struct sta_column_cache *cache)
@@ -442,4 +473,28 @@ void sta_column_cache_forget(struct sta_column_cache *cache, const uint64_t *ser
         }
         pthread_mutex_unlock(&shard->lock);
     }
+}
+
+void sta_column_cache_each(struct sta_column_cache *cache,
+                           void (*visit)(void *context, struct sta_column_cache_key key, int64_t asked),
+                           void *context)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &cache->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        for (const struct item *item = shard->newest; item != NULL && item->asked != NEVER;
+             item = item->older)
+            visit(context, item->key, item->asked);
+        pthread_mutex_unlock(&shard->lock);
+    }
+}
+
+struct sta_column_figures sta_column_cache_figures(struct sta_column_cache *cache)
+{
+    return (struct sta_column_figures){
+        .bytes = held(cache),
+        .decoded = atomic_load_explicit(&cache->decoded, memory_order_relaxed),
+        .warmed = atomic_load_explicit(&cache->warmed, memory_order_relaxed),
+        .warmed_bytes = atomic_load_explicit(&cache->warmed_bytes, memory_order_relaxed),
+    };
 }

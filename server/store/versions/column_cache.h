@@ -37,9 +37,26 @@ bool sta_column_cache_get_rows(struct sta_column_cache *cache, struct sta_column
  * the values that were put.  Return: false, and marks as they were, when the column is not there. */
 bool sta_column_cache_test(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                            const struct sta_row_test *test, uint8_t *marks);
-/** Keeps a column of integers, conditions or codes whose values lie in @min .. @max; others are left
+/** Keeps a column of a kind that it takes whose values lie in @min .. @max; others are left
  * alone. */
 void sta_column_cache_put(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                           int64_t min, int64_t max, const struct sta_column_values *values);
+
+static inline bool sta_column_cache_takes(enum sta_column_kind kind)
+{
+    return kind == STA_KIND_INT || kind == STA_KIND_BOOL || kind == STA_KIND_CODE;
+}
+/** The same before anybody asks for it: only where there is room, as what is evicted first. */
+void sta_column_cache_warm(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
+                           int64_t min, int64_t max, const struct sta_column_values *values);
+/** Whether the column is not there, and there is room for it if its values take a byte each. */
+bool sta_column_cache_has_room(struct sta_column_cache *cache, struct sta_column_cache_key key,
+                               uint32_t rows);
+/** Calls @visit for each column that was asked for, or put.  @asked: when it was last, in
+ * milliseconds of CLOCK_MONOTONIC.  Context: @visit is called under a lock of the cache. */
+void sta_column_cache_each(struct sta_column_cache *cache,
+                           void (*visit)(void *context, struct sta_column_cache_key key, int64_t asked),
+                           void *context);
+struct sta_column_figures sta_column_cache_figures(struct sta_column_cache *cache);
 
 #endif

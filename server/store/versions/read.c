@@ -34,6 +34,18 @@ void sta_row_group_stats(const struct sta_snapshot *snapshot, const struct sta_r
     }
 }
 
+static int decode(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group, uint32_t column,
+                  struct sta_column_values *values, struct sta_error *err)
+{
+    const struct sta_open_segment *open = segment_of(snapshot, row_group);
+    int status = sta_segment_read(&open->segment, row_group->index, column, values, err);
+    if (status != STA_OK)
+        sta_error_wrap(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
+    if (status == STA_ECORRUPT)
+        sta_snapshot_note_damage(snapshot, STA_FILE_SEGMENT, open->named.file, err);
+    return status;
+}
+
 /* From the cache, or decoded and put there. */
 static int read_column(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
                        uint32_t column, struct sta_column_values *values, struct sta_error *err)
@@ -44,9 +56,25 @@ static int read_column(const struct sta_snapshot *snapshot, const struct sta_row
     struct sta_column_cache_key key = {segment->serial, row_group->index, column};
     if (cache != NULL && sta_column_cache_get(cache, key, row_group->rows, values))
         return STA_OK;
-    int status = sta_segment_read(segment, row_group->index, column, values, err);
+    int status = decode(snapshot, row_group, column, values, err);
     if (status == STA_OK && cache != NULL)
         sta_column_cache_put(cache, key, row_group->rows, entry->min, entry->max, values);
+    return status;
+}
+
+int sta_row_group_warm(const struct sta_snapshot *snapshot, const struct sta_row_group *row_group,
+                       uint32_t column, struct sta_column_values *values, struct sta_error *err)
+{
+    const struct sta_segment *segment = &segment_of(snapshot, row_group)->segment;
+    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group->index, column);
+    struct sta_column_cache *cache = snapshot->store->cache;
+    const struct sta_column_cache_key key = {segment->serial, row_group->index, column};
+    if (cache == NULL || entry == NULL || !sta_column_cache_takes(entry->kind) ||
+        !sta_column_cache_has_room(cache, key, row_group->rows))
+        return STA_OK;
+    int status = decode(snapshot, row_group, column, values, err);
+    if (status == STA_OK)
+        sta_column_cache_warm(cache, key, row_group->rows, entry->min, entry->max, values);
     return status;
 }
 
@@ -67,10 +95,6 @@ int sta_row_group_read(const struct sta_snapshot *snapshot, const struct sta_row
 {
     const struct sta_open_segment *open = segment_of(snapshot, row_group);
     int status = read_column(snapshot, row_group, column, values, err);
-    if (status != STA_OK)
-        sta_error_wrap(err, "cannot read segment %08x of trace %s", open->named.file, snapshot->id);
-    if (status == STA_ECORRUPT)
-        sta_snapshot_note_damage(snapshot, STA_FILE_SEGMENT, open->named.file, err);
     if (status == STA_OK)
         to_ticks(snapshot, open, column, row_group->rows, values);
     return status;
