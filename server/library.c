@@ -29,6 +29,7 @@ struct sta_library *sta_library_create(const struct sta_library_options *options
     library->json_bytes_per_file = options->json_bytes_per_file;
     library->folders = options->folders;
     library->compacts = options->compacts;
+    library->warms = options->warms;
     library->readers = options->readers;
     library->is_busy = options->is_busy;
     library->is_busy_context = options->is_busy_context;
@@ -79,6 +80,7 @@ void sta_library_destroy(struct sta_library *library)
 {
     sta_library_stop_following(library);
     sta_library_stop_checker(library);
+    sta_library_keep_columns(library);
     while (library->records != NULL) {
         struct sta_trace_record *record = library->records;
         library->records = record->next;

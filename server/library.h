@@ -51,7 +51,8 @@ struct sta_library_options {
     bool follow_polls;
     const struct sta_fellow_readers *readers; /* other processes that read along in ingests; NULL: none */
     bool compacts;                            /* fragmented traces are compacted without being asked */
-    /** Whether somebody waits for an answer: then no trace is compacted.  Context: any thread. */
+    bool warms;                               /* columns are decoded after a start without being asked for */
+    /** Whether somebody waits for an answer: then neither is done.  Context: any thread. */
     bool (*is_busy)(void *context);
     void *is_busy_context;
 };
@@ -155,8 +156,8 @@ STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id
  * listener.  Returns when no call of the listener before is under way. */
 void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
                             void *context);
-/** At start: ingests again what a crash interrupted, or what was found damaged, and goes on following live
- * traces. */
+/** At start: ingests again what a crash interrupted, or what was found damaged, goes on following live
+ * traces, and decodes the columns that were read before it. */
 void sta_library_resume(struct sta_library *library);
 
 /** The published version for asking; STA_ENOTFOUND without one (the text says the state).  Snapshots stay

@@ -20,24 +20,23 @@ struct task {
     uint64_t looked_ns;
 };
 
-static int check_cancelled(const struct task *task, struct sta_error *err)
+static int check_cancelled(struct sta_job *job, struct sta_error *err)
 {
-    return atomic_load(sta_job_cancel_flag(task->job)) ? sta_fail(err, STA_ECANCELLED, "cancelled") : STA_OK;
+    return atomic_load(sta_job_cancel_flag(job)) ? sta_fail(err, STA_ECANCELLED, "cancelled") : STA_OK;
 }
 
-/* Waits while others have something to do.  An ingest of the same trace cancels this. */
-static int give_way(struct task *task, struct sta_error *err)
+int sta_library_give_way(const struct sta_library *library, struct sta_job *job, uint64_t *looked_ns,
+                         struct sta_error *err)
 {
-    const struct sta_library *library = task->library;
-    int status = check_cancelled(task, err);
-    if (uv_hrtime() < task->looked_ns + LOOK_NS)
+    int status = check_cancelled(job, err);
+    if (uv_hrtime() < *looked_ns + LOOK_NS)
         return status;
     while (status == STA_OK && ((library->is_busy != NULL && library->is_busy(library->is_busy_context)) ||
                                 sta_jobs_are_busy(library->jobs))) {
         nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
-        status = check_cancelled(task, err);
+        status = check_cancelled(job, err);
     }
-    task->looked_ns = uv_hrtime();
+    *looked_ns = uv_hrtime();
     return status;
 }
 
@@ -45,7 +44,7 @@ static int on_step(void *context, uint64_t rows, uint64_t total, struct sta_erro
 {
     struct task *task = context;
     sta_job_progress(task->job, total > 0 ? 0.99 * (double)rows / (double)total : 0, 0, 0, rows);
-    return give_way(task, err);
+    return sta_library_give_way(task->library, task->job, &task->looked_ns, err);
 }
 
 /* Whoever opens the trace next, and whoever listens, gets the new version. */
@@ -92,7 +91,7 @@ static int run(void *context, struct sta_job *job, struct sta_error *err)
     struct sta_job_view ingest;
     task->job = job;
     sta_job_phase(job, "waiting");
-    int status = give_way(task, err);
+    int status = sta_library_give_way(task->library, job, &task->looked_ns, err); /* an ingest cancels this */
     if (status == STA_OK && sta_jobs_of_trace(task->library->jobs, task->id, &ingest))
         status =
             sta_fail(err, STA_ECANCELLED, "the trace is being read"); /* what it publishes is looked at */

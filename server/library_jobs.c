@@ -374,4 +374,5 @@ void sta_library_resume(struct sta_library *library)
     }
     free(entries);
     sta_follow_start(library);
+    sta_library_start_warming(library); /* after the compactions, which make other segments */
 }

@@ -48,6 +48,12 @@ struct sta_following {
     int wake_fd; /* -1: the thread was not started */
 };
 
+/* When the store is to remember again which columns are read: see library_warm.c. */
+struct sta_keeping {
+    uint64_t due_ns;  /* 0: it was not looked at yet */
+    uint64_t decoded; /* by then; as long as no other is decoded the columns are the same */
+};
+
 struct sta_library {
     struct sta_store *store;
     struct sta_jobs *jobs;
@@ -58,7 +64,7 @@ struct sta_library {
     struct sta_account *account;
     struct sta_preset_folders folders;
     const struct sta_fellow_readers *readers;
-    bool compacts;
+    bool compacts, warms;
     bool (*is_busy)(void *context);
     void *is_busy_context;
     uv_mutex_t editing;  /* held while presets change; taken before `changing` */
@@ -73,6 +79,7 @@ struct sta_library {
     _Atomic bool stopping;  /* also ends a look at files that is under way */
     uv_thread_t checker;    /* compares sources with files: see library_stale.c */
     bool has_checker;
+    struct sta_keeping keeping; /* of the checker alone */
     struct sta_following follow;
     struct sta_live *live; /* traces that are followed: see library_live.c */
     uv_cond_t check_wanted, check_done;
@@ -92,6 +99,17 @@ void sta_library_forget_version(struct sta_library *library, const char *id);
 void sta_library_start_compaction(struct sta_library *library, const char *id);
 /** Cancels the compaction of a trace, if there is one, and waits for its end. */
 void sta_library_end_compaction(struct sta_library *library, const char *id);
+/** For work of the least priority: waits while somebody waits for an answer or another job is at work.
+ * @looked_ns: uv_hrtime of the last look, 0 at first; it looks once in some milliseconds.  Return: 0;
+ * STA_ECANCELLED when the job is. */
+STA_MUSTCHECK int sta_library_give_way(const struct sta_library *library, struct sta_job *job,
+                                       uint64_t *looked_ns, struct sta_error *err);
+/** Queues the job that decodes the columns that were read before the start.  library_warm.c */
+void sta_library_start_warming(struct sta_library *library);
+/** Has the store remember which columns are read.  Context: the checker, or when it has ended. */
+void sta_library_keep_columns(struct sta_library *library);
+/** The same once in a while, when there are others.  Return: nanoseconds until the next look. */
+uint64_t sta_library_keep_columns_if_due(struct sta_library *library);
 /** Tells who listens that a version was published. */
 void sta_library_tell_published(struct sta_library *library, const char *id);
 /** Starts the ingest that reads a damaged trace again, unless it has a job. */

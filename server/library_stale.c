@@ -4,7 +4,7 @@
  * waits only a moment for it.  Names are compared by listing the folders only when one of them has changed,
  * or after LIST_NS (a file may begin to look like a trace, a link's target may appear).  Files are compared
  * by size and time, and opened only where these differ.  The next look is put off by RESTING times what the
- * last one cost. */
+ * last one cost.  In between, the thread has the store remember which columns are read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,11 +140,14 @@ static void checker_main(void *argument)
     struct sta_library *library = argument;
     uv_mutex_lock(&library->lock);
     while (!library->stopping) {
+        uv_mutex_unlock(&library->lock);
+        const uint64_t rest_ns = sta_library_keep_columns_if_due(library);
+        uv_mutex_lock(&library->lock);
         struct sta_trace_record *record = next_wanted(library);
         if (record != NULL)
             check_record(library, record);
-        else
-            uv_cond_wait(&library->check_wanted, &library->lock);
+        else if (!library->stopping)
+            uv_cond_timedwait(&library->check_wanted, &library->lock, rest_ns);
     }
     uv_mutex_unlock(&library->lock);
 }

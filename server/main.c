@@ -218,6 +218,8 @@ static int start(struct daemon *daemon, struct sta_error *err)
         .follow_quiet = settings->follow_quiet,
         .follow_polls = strcmp(settings->follow_changes, "poll") == 0,
         .compacts = strcmp(settings->compaction, "on") == 0,
+        .warms =
+            strcmp(settings->warm, "on") == 0 && daemon->cluster == NULL, /* ranks share the row groups */
         .readers = daemon->cluster != NULL ? sta_cluster_readers(daemon->cluster) : NULL,
         .is_busy = sta_caches_are_wanted,
         .is_busy_context = &daemon->caches,

@@ -313,6 +313,7 @@ static int check(const struct sta_settings *s, const struct sta_given given[STA_
     ONE_OF(log_format, "auto, text, json");
     ONE_OF(loopback, "own, anyone");
     ONE_OF(compaction, "on, off");
+    ONE_OF(warm, "on, off");
     ONE_OF(follow_changes, "auto, poll");
 #undef ONE_OF
 #define AT_LEAST(field, least)                                                                               \

@@ -12,7 +12,7 @@ QUESTIONS = ["/summary", "/timeseries", "/views/flat", "/views/layer?by=process"
 def ingested(scene):
     """a daemon, its trace of several segments, and where the sources are"""
     root = scene.new("root")
-    server = scene.server([root])
+    server = scene.server([root], settings={"warm": "off"})  # so that the queries here are the first to read what is damaged
     sources = write_large(root / "a", EVENTS, 2)
     trace = server.ingest(sources)
     return server, trace, sources

@@ -190,6 +190,18 @@ static void put_memory(struct sta_buffer *out, const struct sta_account *account
     put_gauge(out, "strata_memory_limit_bytes", "What it may be (setting memory).", account->limit);
 }
 
+static void put_columns(struct sta_buffer *out, struct sta_store *store)
+{
+    const struct sta_column_figures figures = sta_store_column_figures(store);
+    put_gauge(out, "strata_columns_bytes", "Memory that decoded columns take (setting columns).",
+              figures.bytes);
+    put_counter(out, "strata_columns_decoded_total", "Column chunks that queries and jobs decoded.",
+                figures.decoded);
+    put_counter(out, "strata_columns_warmed_total",
+                "Column chunks decoded before anyone asked (setting warm).", figures.warmed);
+    put_counter(out, "strata_columns_warmed_bytes_total", "Memory that these took.", figures.warmed_bytes);
+}
+
 static uint64_t resident_bytes(void)
 {
     unsigned long long total, resident = 0;
@@ -216,6 +228,7 @@ int sta_api_metrics(struct sta_call *call, struct sta_response *response, struct
     put_jobs(out, server->options.jobs);
     put_traces(out, server->options.library);
     put_memory(out, server->options.account);
+    put_columns(out, server->options.store);
     put_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
     if (server->options.put_rank_metrics != NULL)
         server->options.put_rank_metrics(server->options.ranks_context, out);
