@@ -173,6 +173,35 @@ def measure_replicas(table, data, scratch):
     compare(table, data.replicas(), scratch, OF_REPLICAS)
 
 
+FIRST = {"filter by numbers": OF_REPLICAS["filter by numbers"][0], "filter by category": OF_REPLICAS["filter by category"][0],
+         "filter by a member of args": OF_REPLICAS["filter by a member of args"][0], "few groups of all events": OF_REPLICAS["few groups of all events"][0]}  # fmt: skip
+FIRST_REST = 0.3  # seconds after the start, which is time to decode the columns that were read before it
+
+
+def first_and_later(store, trace, identity, request, first_name):
+    """seconds of the first query after a start, and of later ones"""
+    with Daemon(store, [trace.path], ["--compaction", "off"]) as daemon:
+        time.sleep(FIRST_REST)
+        asker = Asker(daemon, identity)
+        daemon.get("/healthz")  # the connection and its threads are not the query's
+        asker.asked = first_name
+        return asker.ask(request)[0], asker.median(request)
+
+
+def measure_first(table, data, scratch):
+    """what a query that was asked before a start takes as the first one after it"""
+    trace, store = data.replicas(), scratch / "store"
+    with Daemon(store, [trace.path], ["--compaction", "off"]) as daemon:
+        described = daemon.ingest(trace.path)
+        asker = Asker(daemon, described["id"])
+        for request in FIRST.values():
+            asker.ask(request)
+    for label, request in FIRST.items():
+        pairs = [first_and_later(store, trace, described["id"], request, 100 * i) for i in range(1, RUNS + 1)]
+        first, later = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
+        table.add(f"first query after a start, {label}, {described['events']:,} events", seconds(first), "a later one", seconds(later), f"{first / later:.1f} x", "<= 2 x")
+
+
 def blocks(answer):
     """(read, skipped) of an explained answer"""
     steps = answer["explain"]["steps"]
