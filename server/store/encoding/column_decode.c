@@ -52,31 +52,12 @@ unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size)
 
 /* ---- validity */
 
-/* @has: 0 or 1 by key. */
-static inline uint32_t word_of_names(const uint8_t *has, const uint16_t *index, uint32_t count)
-{
-    uint32_t word = 0;
-    for (uint32_t i = 0; i < count; i++)
-        word |= (uint32_t)has[index[i]] << i;
-    return word;
-}
-
 static bool valid_by_name(struct sta_validity *validity, struct sta_cursor *in, const struct sta_keys *name)
 {
-    if (name->index == NULL)
-        return false;
-    const unsigned char *bits = sta_get_bytes(in, (name->count + 7) / 8);
-    if (bits == NULL)
-        return false;
-    uint8_t has[STA_KEYS_MAX];
-    for (uint32_t n = 0; n < name->count; n++)
-        has[n] = bits[n / 8] >> (n % 8) & 1;
-    const uint32_t words = validity->rows / 32;
-    for (uint32_t w = 0; w < words; w++)
-        validity->bits[w] = word_of_names(has, name->index + (size_t)w * 32, 32);
-    if (validity->rows % 32 != 0)
-        validity->bits[words] = word_of_names(has, name->index + (size_t)words * 32, validity->rows % 32);
-    return true;
+    const unsigned char *has = name->index != NULL ? sta_get_bytes(in, (name->count + 7) / 8) : NULL;
+    if (has != NULL)
+        sta_validity_by_key(validity, has, name->count, name->index);
+    return has != NULL;
 }
 
 static bool valid_by_bits(struct sta_scratch *scratch, struct sta_cursor *in)

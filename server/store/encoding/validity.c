@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define WORD_ROWS 32 /* of validity->bits */
+#define FEW_KEYS 128 /* as many have a bit in a vector */
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -65,6 +66,26 @@ AVX2 static uint32_t find_words(struct sta_validity *validity, const uint8_t *ki
         validity->bits[i / WORD_ROWS] = ~missing;
         validity->count += (uint32_t)_mm_popcnt_u32(~missing);
         *others |= ~(missing | usual);
+    }
+    return done;
+}
+
+/* @has: a bit per key, of at most FEW_KEYS. */
+AVX2 static uint32_t key_words(struct sta_validity *validity, const uint8_t has[FEW_KEYS / 8],
+                               const uint16_t *keys)
+{
+    const uint32_t done = validity->rows / WORD_ROWS * WORD_ROWS;
+    const __m256i bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)has));
+    const __m256i bit_of_key = _mm256_set1_epi64x((long long)0x8040201008040201);
+    for (uint32_t i = 0; i < done; i += WORD_ROWS) {
+        const __m256i first = _mm256_loadu_si256((const __m256i *)(keys + i)),
+                      second = _mm256_loadu_si256((const __m256i *)(keys + i + WORD_ROWS / 2));
+        const __m256i key = _mm256_permute4x64_epi64(_mm256_packus_epi16(first, second), 0xd8);
+        const __m256i place = _mm256_and_si256(_mm256_srli_epi16(key, 3), _mm256_set1_epi8(FEW_KEYS / 8 - 1));
+        const __m256i bit = _mm256_shuffle_epi8(bit_of_key, _mm256_and_si256(key, _mm256_set1_epi8(7)));
+        const __m256i byte = _mm256_shuffle_epi8(bytes, place);
+        validity->bits[i / WORD_ROWS] =
+            (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(byte, bit), bit));
     }
     return done;
 }
@@ -196,6 +217,21 @@ void sta_validity_find(struct sta_validity *validity, const uint8_t *kinds, uint
         others |= has & (kinds[i] != largest);
     }
     validity->kind = others ? 0 : largest;
+}
+
+void sta_validity_by_key(struct sta_validity *validity, const uint8_t *has, uint32_t count,
+                         const uint16_t *keys)
+{
+    uint32_t done = 0;
+#ifdef __x86_64__
+    uint8_t few[FEW_KEYS / 8] = {0};
+    if (count <= FEW_KEYS && by_words()) {
+        memcpy(few, has, (count + 7) / 8);
+        done = key_words(validity, few, keys);
+    }
+#endif
+    for (uint32_t i = done; i < validity->rows; i++)
+        validity->bits[i / WORD_ROWS] |= (uint32_t)(has[keys[i] / 8] >> (keys[i] % 8) & 1) << (i % WORD_ROWS);
 }
 
 void sta_validity_compact(const struct sta_validity *validity, const int64_t *values, int64_t *kept)

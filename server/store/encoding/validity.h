@@ -15,6 +15,11 @@ struct sta_validity {
 
 /** @kinds: per row 0 (no value) or a kind. */
 void sta_validity_find(struct sta_validity *validity, const uint8_t *kinds, uint32_t rows);
+/** Sets the bits, all 0 before, of validity->rows rows: each has a value when its key does.  @has: a bit for
+ * each of
+ * @count keys, low bits first.  @keys: of all rows, below @count. */
+void sta_validity_by_key(struct sta_validity *validity, const uint8_t *has, uint32_t count,
+                         const uint16_t *keys);
 /** The values (keys) of the rows that have one, in row order.  @kept: room for all rows. */
 void sta_validity_compact(const struct sta_validity *validity, const int64_t *values, int64_t *kept);
 void sta_validity_compact_keys(const struct sta_validity *validity, const uint16_t *keys, uint16_t *kept);

@@ -132,3 +132,31 @@ Test(rows, values_move_close_together_and_back)
             for (unsigned kinds = 1; kinds <= 4; kinds += 3)
                 check_kept(counts[c], percents[p], kinds);
 }
+
+static void check_by_key(uint32_t rows, uint32_t count)
+{
+    struct sta_validity validity = {.rows = rows};
+    uint8_t *has = sta_alloc_array((count + 7) / 8, sizeof *has); /* no byte more */
+    uint16_t *keys = sta_alloc_array(rows, sizeof *keys);
+    for (uint32_t i = 0; i < (count + 7) / 8; i++)
+        has[i] = (uint8_t)random_bits();
+    for (uint32_t i = 0; i < rows; i++)
+        keys[i] = (uint16_t)(random_bits() % count);
+    sta_validity_by_key(&validity, has, count, keys);
+    for (uint32_t i = 0; i < rows; i++)
+        cr_assert_eq(sta_validity_has(&validity, i), has[keys[i] / 8] >> (keys[i] % 8) & 1,
+                     "row %u of %u, %u keys", i, rows, count);
+    for (uint32_t i = rows; i < STA_ROW_GROUP_ROWS; i++)
+        cr_assert_eq(sta_validity_has(&validity, i), 0);
+    free(has);
+    free(keys);
+}
+
+Test(rows, a_key_says_whether_there_is_a_value)
+{
+    static const uint32_t counts[] = {1, 31, 32, 33, 1000, STA_ROW_GROUP_ROWS};
+    static const uint32_t keys[] = {1, 2, 8, 9, 17, 64, 127, 128, 129, 4097};
+    for (size_t c = 0; c < STA_COUNT_OF(counts); c++)
+        for (size_t k = 0; k < STA_COUNT_OF(keys); k++)
+            check_by_key(counts[c], keys[k]);
+}
