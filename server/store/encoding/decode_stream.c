@@ -294,8 +294,7 @@ bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, u
         if (!next_residuals(decoder, part, places) ||
             !sta_kernels()->within(places, part, 0, (int64_t)head->table_count - 1))
             return false;
-        for (uint32_t i = 0; i < part; i++)
-            index[i] = (uint16_t)places[i];
+        sta_kernels()->narrow_keys(places, part, index);
         index += part;
     }
     memcpy(values, decoder->table, head->table_count * sizeof *values);

@@ -50,8 +50,9 @@ struct sta_kernels {
     /** Words from their first bytes, then second bytes, .., @stride bytes from one to the next. */
     void (*join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned planes,
                        uint64_t *words);
-    /** Low halves. */
+    /** Low halves; low quarters. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);
+    void (*narrow_keys)(const int64_t *wide, uint32_t count, uint16_t *keys);
     /** Clears the marks of rows whose byte lies in none of the ranges. */
     void (*keep_byte_ranges)(const uint8_t *bytes, uint32_t count, const struct sta_byte_range *ranges,
                              unsigned range_count, uint8_t *marks);

@@ -81,6 +81,12 @@ TARGET static void KERNEL(narrow)(const int64_t *wide, uint32_t count, uint32_t 
         codes[i] = (uint32_t)wide[i];
 }
 
+TARGET static void KERNEL(narrow_keys)(const int64_t *wide, uint32_t count, uint16_t *keys)
+{
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (uint16_t)wide[i];
+}
+
 TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count,
                                             const struct sta_byte_range *ranges, unsigned range_count,
                                             uint8_t *restrict marks)
@@ -128,6 +134,7 @@ static const struct sta_kernels KERNEL(kernels) = {
     .scale = KERNEL(scale),
     .join_bytes = KERNEL(join_bytes),
     .narrow = KERNEL(narrow),
+    .narrow_keys = KERNEL(narrow_keys),
     .keep_byte_ranges = KERNEL(keep_byte_ranges),
     .words32 = &KERNEL(words32_kernels),
     .words64 = &KERNEL(words64_kernels),
