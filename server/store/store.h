@@ -48,8 +48,7 @@ void sta_trace_entry_copy(struct sta_trace_entry *to, const struct sta_trace_ent
  * *cleaned.
  * Return: 0; STA_EBUSY if another process holds the lock (the text names its pid); STA_ENEWER if the folder
  * was written by a newer format, untouched; STA_EIO, STA_ENOSPC.
- * Context: main thread, before others use it.  Every other call: any thread.
- */
+ * Context: main thread, before others use it.  Every other call: any thread. */
 STA_MUSTCHECK int sta_store_open(const char *path, struct sta_store **store, unsigned *cleaned,
                                  struct sta_error *err);
 /** Opens a store that rank 0 of the same job has open, for reading: takes no lock, lists and removes nothing.
@@ -67,8 +66,7 @@ void sta_store_on_damage(struct sta_store *store, void (*found)(void *context, c
 /** What open snapshots, kept columns and writers hold is charged to @account.  Context: once, before the
  * first snapshot and before sta_store_keep_columns. */
 void sta_store_count_in(struct sta_store *store, struct sta_account *account);
-/** Drops kept columns that were used longest ago until about so many bytes are free.  Return: how many are.
- */
+/** Drops kept columns, longest unused first, until about so many bytes are free.  Return: how many are. */
 size_t sta_store_shrink(struct sta_store *store, size_t bytes);
 
 /* What the store keeps of decoded columns.  A column is counted once for each row group. */
@@ -111,8 +109,7 @@ typedef void sta_entry_change(void *context, struct sta_trace_entry *entry);
  * the folder could not be synced) the new one is in force but may not outlive a power loss. */
 STA_MUSTCHECK int sta_store_update(struct sta_store *store, const char *id, sta_entry_change *change,
                                    void *context, struct sta_error *err);
-/** The same in memory alone: the next update writes it, too.  For what is found out again after a power loss.
- */
+/** The same in memory alone, until the next update: for what is found out again after a power loss. */
 STA_MUSTCHECK int sta_store_note(struct sta_store *store, const char *id, sta_entry_change *change,
                                  void *context, struct sta_error *err);
 /** Takes a trace off the catalogue before it is removed: from now on there is no such trace for any call but
@@ -146,8 +143,7 @@ struct sta_writer_options {
  * its sources kept but for those that @drop names (their events leave; a segment that holds any of them is
  * rewritten without them)
  * @drop: one flag per source of @base, or NULL
- * One writer per trace at a time: else STA_EBUSY.  STA_ECANCELLED.
- */
+ * One writer per trace at a time: else STA_EBUSY.  STA_ECANCELLED. */
 STA_MUSTCHECK int sta_writer_begin(struct sta_store *store, const char *trace, struct sta_snapshot *base,
                                    const bool *drop, const struct sta_writer_options *options,
                                    struct sta_writer **writer, struct sta_error *err);
@@ -164,8 +160,7 @@ bool sta_writer_find_source(const struct sta_writer *writer, const char *path, u
  * sta_writer_add - take the rows of a batch (its arrays are swapped out or copied)
  * @source: number of the batch's source in this writer (batch->source is not looked at)
  * Seals a segment when enough rows have come together for this worker.  STA_ELIMIT, STA_EBUSY when the
- * writer's account is overdrawn.  Context: worker @worker, one call at a time each.
- */
+ * writer's account is overdrawn.  Context: worker @worker, one call at a time each. */
 STA_MUSTCHECK int sta_writer_add(struct sta_writer *writer, unsigned worker, uint32_t source,
                                  struct sta_batch *batch, struct sta_error *err);
 /** Keeps counter records: chunks, common/counters.h. */
@@ -363,8 +358,7 @@ enum sta_column_id {
     STA_COLUMN_ARGS
 };
 
-/** The column of a name as in struct sta_column_use.  Return: false when the version has none of that name.
- */
+/** The column of a name as in struct sta_column_use; false when the version has none of that name. */
 bool sta_snapshot_find_column(const struct sta_snapshot *snapshot, const char *name, uint32_t *column);
 
 #define STA_ROW_GROUP_ROWS 16384 /* rows of a row group, fewer only in a segment's last */
