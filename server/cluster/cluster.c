@@ -211,8 +211,7 @@ int sta_cluster_announce(const struct sta_cluster *cluster, const char *address,
 
 /* ---- ranks 1 and more */
 
-/* Waiting for the end.  Signals are taken until the job is left, so that one which comes late ends nothing.
- */
+/* Waiting for the end.  Signals are taken until the job is left, so that a late one ends nothing. */
 struct sta_waiting {
     struct sta_cluster *cluster;
     uv_loop_t loop;

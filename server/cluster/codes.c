@@ -3,8 +3,7 @@
  * A request is lists, each a varint count and its items: paths of all sources (blocks); then, of what is new,
  * names, categories, references to files (blocks); threads (u64 pid, u64 tid, block of the reference to the
  * host, empty without one); args keys (blocks).  Then a varint count of keys with new values, each: block of
- * the key, and the values (blocks).  The answer is the codes of all but the sources, u32 in the same order.
- */
+ * the key, and the values (blocks).  The answer: the codes of all but the sources, u32 in this order. */
 #include "cluster/codes.h"
 
 #include <pthread.h>
@@ -207,8 +206,7 @@ void sta_codes_destroy(struct sta_codes *codes)
 
 /* ---- translating */
 
-/* @there: as many texts as there are.  Codes are looked at only while some were not asked for: most rows come
- * when all texts have been met. */
+/* @there: as many texts as there are.  Codes are looked at only while some were not asked for. */
 static bool knows(const struct list *list, uint32_t there, const uint32_t *codes, uint32_t count)
 {
     bool all = true;

@@ -71,7 +71,7 @@ void sta_task_begin(struct sta_cluster *cluster, struct sta_task **list, struct 
 void sta_task_end(struct sta_cluster *cluster, struct sta_task **list, const struct sta_task *task);
 /** NULL: there is none.  Context: the cluster's lock is held. */
 struct sta_task *sta_task_find(struct sta_task *list, uint64_t subject);
-/** Takes a message over.  Context: the transport's thread, as all that these do; of a message to oneself the
+/** Takes a message over.  Context: the transport's thread, as all that these do; of one to oneself its
  * sender's. */
 void sta_members_heard(struct sta_cluster *cluster, struct sta_message *message);
 void sta_members_beat(void *cluster);

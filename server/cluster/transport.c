@@ -36,7 +36,7 @@ struct sta_transport {
     uv_mutex_t lock; /* guards queue, ending, started and waiting */
     uv_cond_t wake;
     struct sta_message *first, **last; /* queued */
-    bool started, ending;
+    bool started, ending, leaving;
     int waiting;    /* for messages */
     uint64_t pause; /* until the next look, when nobody waits */
     int rank, count;
@@ -50,14 +50,9 @@ struct sta_transport {
 
 bool sta_transport_is_asked(void)
 {
-    static const char *const names[] = {"PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK"};
-    bool asked = false;
-    for (size_t i = 0; i < STA_COUNT_OF(names); i++)
-        asked |= getenv(names[i]) != NULL;
-    return asked;
+    return getenv("PMIX_RANK") != NULL || getenv("OMPI_COMM_WORLD_SIZE") != NULL ||
+           getenv("PMI_RANK") != NULL;
 }
-
-/* ---- messages */
 
 struct sta_message *sta_message_create(enum sta_message_kind kind, uint64_t subject, size_t size)
 {
@@ -97,8 +92,6 @@ struct sta_cursor sta_message_cursor(const struct sta_message *message)
 {
     return (struct sta_cursor){.at = message->bytes, .end = message->bytes + message->head.size};
 }
-
-/* ---- out */
 
 static size_t size_on_the_way(const struct sta_message *message)
 {
@@ -147,8 +140,6 @@ static bool push_out(struct sta_transport *transport)
     return moved;
 }
 
-/* ---- in */
-
 static bool look(struct sta_transport *transport)
 {
     MPI_Message handle;
@@ -181,11 +172,12 @@ static bool take_in(struct sta_transport *transport)
     transport->incoming = NULL;
     transport->messages_received++;
     transport->bytes_received += size_on_the_way(message);
-    transport->calls.arrived(transport->calls.context, message);
+    if (transport->leaving)
+        free(message);
+    else
+        transport->calls.arrived(transport->calls.context, message);
     return true;
 }
-
-/* ---- the thread */
 
 static void begin(struct sta_transport *transport)
 {
@@ -235,6 +227,18 @@ static bool move_one(struct sta_transport *transport)
     return take_in(transport) || sent;
 }
 
+/* Takes in what others send until all ranks have sent everything: a send does not end in MPI_Finalize. */
+static void leave(struct sta_transport *transport)
+{
+    MPI_Request all;
+    int left = 0;
+    transport->leaving = true;
+    for (MPI_Ibarrier(MPI_COMM_WORLD, &all); !left; MPI_Test(&all, &left, MPI_STATUS_IGNORE))
+        if (!take_in(transport))
+            uv_sleep(1);
+    MPI_Finalize();
+}
+
 static void thread_main(void *argument)
 {
     struct sta_transport *transport = argument;
@@ -244,10 +248,8 @@ static void thread_main(void *argument)
             transport->pause = POLL_LEAST_NS;
         beat_in_time(transport);
     } while (rest(transport));
-    MPI_Finalize();
+    leave(transport);
 }
-
-/* ---- start and end */
 
 int sta_transport_start(const struct sta_transport_calls *calls, struct sta_transport **transport,
                         struct sta_error *err)
