@@ -269,7 +269,7 @@ static inline const char *follow_expected(struct sta_templates *templates, struc
 }
 
 /* Follows the path of the node with the name; the next line of that name is expected to do so, too. @name_at:
- * from the line's begin: where the name is told from others. */
+ * from the line's begin: where names begin to differ. */
 static const char *follow_named(struct sta_templates *templates, struct sta_template_node *named,
                                 const char *at, size_t name_at)
 {

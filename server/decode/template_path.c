@@ -171,6 +171,8 @@ static bool put_path(struct sta_template_path *path, struct sta_template_node *e
     path->part_count = 0;
     path->ignored = 0;
     path->values[0] = (struct sta_path_value){.kind = STA_TEMPLATE_PIECE};
+    if (count == 0)
+        return false;
     for (unsigned i = 0; i < count; i++) {
         if (i > 0 && !put_value(path, nodes[i - 1], (uint8_t)step, args, &arg_count))
             return false;
@@ -183,7 +185,7 @@ static bool put_path(struct sta_template_path *path, struct sta_template_node *e
     path->lines = LOOK_LINES;
     path->resized = 0;
     memset(path->resizes, 0, sizeof path->resizes);
-    return count > 0 && put_usual(path);
+    return put_usual(path);
 }
 
 /* ---- what is expected */

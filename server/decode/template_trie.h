@@ -58,7 +58,7 @@ struct sta_templates {
     struct sta_template_node *(*predictors)[STA_TEMPLATE_PREDICTORS];
     struct sta_template_path *paths; /* all that were made */
     struct sta_template_path *last;  /* that the last line followed; NULL: none */
-    size_t name_at;                  /* from a line's begin: where the last name was told from others */
+    size_t name_at;                  /* from a line's begin: where names begin to differ */
     struct sta_template_path *expected[STA_TEMPLATE_PREDICTORS]; /* by the text there; NULL: not known */
     size_t count, predictor_count, path_count;
     const char *(*match)(struct sta_templates *templates, const char *at, struct sta_record *record);

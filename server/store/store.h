@@ -434,8 +434,9 @@ struct sta_column_values {
 STA_MUSTCHECK int sta_row_group_read(const struct sta_snapshot *snapshot,
                                      const struct sta_row_group *row_group, uint32_t column,
                                      struct sta_column_values *values, struct sta_error *err);
-/** Decodes a column before anybody asks for it, to be kept in memory, as long as there is room for it without
- * evicting another; nothing when it is kept already.  @values: working memory.  Return, context: as above. */
+/** Decodes a column before anybody asks for it, to be kept in memory, as long as there is space for it
+ * without evicting another; nothing when it is kept already.  @values: working memory.  Return, context: as
+ * above. */
 STA_MUSTCHECK int sta_row_group_warm(const struct sta_snapshot *snapshot,
                                      const struct sta_row_group *row_group, uint32_t column,
                                      struct sta_column_values *values, struct sta_error *err);

@@ -1,4 +1,4 @@
-"""After a start, the columns that queries read before it are decoded before anyone asks, as far as there is room."""
+"""After a start, the columns that queries read before it are decoded before anyone asks, as far as there is space."""
 import shutil
 
 from harness import generate, wait_until

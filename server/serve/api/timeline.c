@@ -242,7 +242,7 @@ static int answer_call_tree(const struct sta_timeline_query *query, const struct
     return status;
 }
 
-/* The text is as long as the stacks: it is no part of their account, and has to have room beside them. */
+/* The text is as long as the stacks: it is no part of their account, and has to have space beside them. */
 static int put_folded(struct sta_buffer *out, const struct sta_timeline_stacks *stacks, struct sta_error *err)
 {
     uint64_t bytes = 0;

@@ -26,7 +26,7 @@ struct sta_word_kernels {
     void (*split_bytes)(const void *words, uint32_t count, unsigned planes, unsigned char *bytes);
     /** How many words - base, wrapping, are larger than the limit. */
     uint32_t (*count_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit);
-    /** Their places, in order; room for all. */
+    /** Their places, in order; space for all. */
     uint32_t (*find_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit,
                            uint16_t *places);
     /** The low @width bits (1..64) of word - base each, packed as bitpack.h says. */

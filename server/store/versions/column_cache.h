@@ -46,10 +46,10 @@ static inline bool sta_column_cache_takes(enum sta_column_kind kind)
 {
     return kind == STA_KIND_INT || kind == STA_KIND_BOOL || kind == STA_KIND_CODE;
 }
-/** The same before anybody asks for it: only where there is room, as what is evicted first. */
+/** The same before anybody asks for it: only where there is space, as what is evicted first. */
 void sta_column_cache_warm(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                            int64_t min, int64_t max, const struct sta_column_values *values);
-/** Whether the column is not there, and there is room for it if its values take a byte each. */
+/** Whether the column is not there, and there is space for it if its values take a byte each. */
 bool sta_column_cache_has_room(struct sta_column_cache *cache, struct sta_column_cache_key key,
                                uint32_t rows);
 /** Calls @visit for each column that was asked for, or put.  @asked: when it was last, in

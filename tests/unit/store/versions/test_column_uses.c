@@ -1,5 +1,5 @@
 /* Which columns are read is remembered by name, over restarts; what is damaged or of another program counts
- * as nothing; warming fills what room there is and evicts nothing. */
+ * as nothing; warming fills what space there is and evicts nothing. */
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <stdio.h>
