@@ -10,7 +10,6 @@
 #include "common/memory.h"
 #include "decode/bytes.h"
 
-#define CHUNK_BYTES ((size_t)2 << 20)
 #define CHUNK_OF_RECORDS ((size_t)1 << 19) /* scanned twice, for their ends first: from the cache */
 #define LARGE_CHUNK ((size_t)8 << 20)
 #define READ_BYTES ((size_t)512 << 10) /* at once: in the cache until their lines are counted */
@@ -70,7 +69,7 @@ static int take_carry(struct sta_chunker *chunker, struct sta_chunk_text *chunk,
 {
     if (chunk->capacity > LARGE_CHUNK) /* for one long line, which is past */
         sta_chunk_text_fini(chunk);
-    const size_t bytes = chunker->framing == STA_FRAMING_LINES ? CHUNK_BYTES : CHUNK_OF_RECORDS;
+    const size_t bytes = chunker->framing == STA_FRAMING_LINES ? STA_CHUNK_BYTES : CHUNK_OF_RECORDS;
     if (reserve_space(chunk, chunker->carry_size + bytes, err) != STA_OK)
         return err->status;
     if (chunker->carry_size > 0)

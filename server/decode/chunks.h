@@ -1,8 +1,8 @@
 /* chunks.h - a source cut into chunks of whole lines, for whichever worker comes next (private to decode).
  *
- * Reading (and inflating) a source goes on in order and under its lock; the chunks it gives know their first
- * line's number and offset, so they can be scanned anywhere, in any order: while one worker scans, another
- * reads on. */
+ * Reading (and inflating) a source goes on in order, by one worker at a time; the chunks it gives know their
+ * first line's number and offset, so they can be scanned anywhere, in any order: while one worker scans,
+ * another reads on. */
 #ifndef STA_DECODE_CHUNKS_H
 #define STA_DECODE_CHUNKS_H
 
@@ -14,6 +14,7 @@
 #include "decode/source.h"
 
 #define STA_LINE_LIMIT ((size_t)16 << 20) /* bytes of a line */
+#define STA_CHUNK_BYTES ((size_t)2 << 20) /* of lines, but for lines that are longer */
 
 /* What a source is cut between: lines; or records, a length of 8 bytes (big endian) and so many bytes each.
  * What is said of lines below holds of records likewise. */
@@ -65,7 +66,7 @@ void sta_chunker_init(struct sta_chunker *chunker, struct sta_byte_source *bytes
 void sta_chunker_fini(struct sta_chunker *chunker);
 /** Fills the chunk with the next lines.  Return: false when there are none left, it was stopped, or
  * memory for a long line was refused, which @err says (else its status is 0); then the source cannot be read
- * on. Context: under the source's lock. */
+ * on. Context: one worker at a time. */
 bool sta_chunker_next(struct sta_chunker *chunker, struct sta_chunk_text *chunk, struct sta_error *err);
 /** Takes the unended last line out of the chunk: it is for the next time.  Return: whether lines are left. */
 bool sta_chunker_withhold(struct sta_chunker *chunker, struct sta_chunk_text *chunk);

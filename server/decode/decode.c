@@ -1,8 +1,9 @@
 /* The workers: each reads a chunk of some source, then scans it.
  *
  * DESIGN.  A worker stays with its source while there are chunks (its text is still in the cache that
- * inflated it).  When sources run out it helps with one that others are reading: the lock is held only for
- * reading, which costs a third of scanning or less, so that even a single file keeps all workers busy.
+ * inflated it).  When sources run out it helps with one that others are reading.  One worker at a time reads
+ * a source, which takes two thirds of the time of scanning: of a source that several share it reads some
+ * chunks ahead, so that nobody waits for text while another is busy with what a full segment takes.
  * Sources are opened when first read and closed at their end, so few files are open at a time. */
 #include "decode/decode.h"
 
@@ -14,21 +15,26 @@
 
 #include "common/memory.h"
 #include "common/parallel.h"
+#include "decode/chunk_ring.h"
 #include "decode/chunks.h"
 #include "decode/files_private.h"
 #include "decode/formats.h"
 
 struct source_run {
-    pthread_mutex_t lock; /* guards what follows: held while a chunk is read */
+    /* These belong to the worker that reads. */
     const struct sta_decode_file *file;
     int fd;                            /* -1: not open */
     struct sta_file_identity identity; /* when it was opened */
     struct sta_chunker chunker;
-    bool opened, exhausted;
+    bool opened;
     bool gzip;
-    uint64_t added;              /* of chunker.consumed, added to the progress so far */
-    pthread_mutex_t ledger_lock; /* guards the source's counts and notes, so that who has scanned need not
-                                    wait for who reads */
+    uint64_t added; /* of chunker.consumed, added to the progress so far */
+
+    pthread_mutex_t lock;         /* guards what follows, and the source's counts and notes */
+    pthread_cond_t read;          /* a chunk was read, or nobody reads any more */
+    bool reading;                 /* a worker does */
+    bool exhausted;               /* no further chunk can be read */
+    struct sta_chunk_ring *ahead; /* what was read ahead; NULL while no other worker has come to help */
 };
 
 struct decode_run {
@@ -91,7 +97,6 @@ static void close_file(struct source_run *source)
     if (source->fd >= 0)
         close(source->fd);
     source->fd = -1;
-    source->exhausted = true;
 }
 
 /* A file that cannot be opened.  What it is, or that it is gone, is a fact about it; any other failure proves
@@ -186,7 +191,7 @@ static void close_source(struct decode_run *run, struct source_run *source)
 {
     struct sta_source *ledger = source->file->source;
     struct sta_chunker *chunker = &source->chunker;
-    pthread_mutex_lock(&source->ledger_lock);
+    pthread_mutex_lock(&source->lock);
     add_reading(ledger, chunker);
     ledger->resumable = chunker->state == STA_BYTES_END &&
                         (chunker->ends_with_line || (chunker->withheld > 0 && !source->gzip)) &&
@@ -195,7 +200,7 @@ static void close_source(struct decode_run *run, struct source_run *source)
         identify_part(source);
     else if (!must_stop(run))
         compare_with_opening(run, source);
-    pthread_mutex_unlock(&source->ledger_lock);
+    pthread_mutex_unlock(&source->lock);
     if (chunker->failed && source->file->known) {
         struct sta_error err = STA_ERROR_INIT;
         sta_fail(&err, STA_EIO, "%s %s", ledger->path, chunker->reason);
@@ -212,29 +217,26 @@ static void tell_progress(struct decode_run *run, struct source_run *source, siz
     source->added = source->chunker.consumed;
 }
 
-/* The source's next chunk.  Return: false when it has none left. */
-static bool next_chunk(struct decode_run *run, struct source_run *source, void *scanner,
+/* Reads the source's next chunk.  Return: false when it has none left. */
+static bool read_chunk(struct decode_run *run, struct source_run *source, void *scanner,
                        struct sta_chunk_text *chunk)
 {
     struct sta_error err = STA_ERROR_INIT;
-    pthread_mutex_lock(&source->lock);
     if (!source->opened)
         open_source(run, source);
-    bool more = !source->exhausted;
-    if (more) {
-        more = sta_chunker_next(&source->chunker, chunk, &err);
-        if (err.status != STA_OK) {
-            sta_error_wrap(&err, "cannot read %s", source->file->source->path);
-            fail(run, &err);
-        }
-        if (more && chunk->unended && !source->gzip && source->chunker.state == STA_BYTES_END &&
-            !run->format->last_is_whole(scanner, chunk))
-            more = sta_chunker_withhold(&source->chunker, chunk);
-        tell_progress(run, source, more ? chunk->size : 0);
-        if (!more)
-            close_source(run, source);
+    if (source->fd < 0)
+        return false;
+    bool more = sta_chunker_next(&source->chunker, chunk, &err);
+    if (err.status != STA_OK) {
+        sta_error_wrap(&err, "cannot read %s", source->file->source->path);
+        fail(run, &err);
     }
-    pthread_mutex_unlock(&source->lock);
+    if (more && chunk->unended && !source->gzip && source->chunker.state == STA_BYTES_END &&
+        !run->format->last_is_whole(scanner, chunk))
+        more = sta_chunker_withhold(&source->chunker, chunk);
+    tell_progress(run, source, more ? chunk->size : 0);
+    if (!more)
+        close_source(run, source);
     return more;
 }
 
@@ -249,14 +251,50 @@ struct worker {
     struct sta_buffer counters;
 };
 
+/* Reads until as many chunks lie ahead as may, while others take of them, and one for this worker: the last
+ * one, which is still in its cache.  The source's lock is held but while reading.  Return: false when no
+ * chunk was left to read. */
+static bool read_on(struct worker *worker, struct source_run *source)
+{
+    source->reading = true;
+    bool more, enough = false;
+    do {
+        pthread_mutex_unlock(&source->lock);
+        more = read_chunk(worker->run, source, worker->scanner, &worker->chunk);
+        pthread_mutex_lock(&source->lock);
+        if (more)
+            enough = source->ahead == NULL || !sta_chunk_ring_put(source->ahead, &worker->chunk);
+        if (more && !enough)
+            pthread_cond_signal(&source->read);
+    } while (more && !enough);
+    source->reading = false;
+    source->exhausted = !more;
+    pthread_cond_broadcast(&source->read);
+    return more;
+}
+
+/* The source's next chunk.  Return: false when it has none left. */
+static bool next_chunk(struct worker *worker, struct source_run *source)
+{
+    bool got = false;
+    pthread_mutex_lock(&source->lock);
+    while (source->reading && !(got = sta_chunk_ring_take(source->ahead, &worker->chunk)))
+        pthread_cond_wait(&source->read, &source->lock);
+    if (!got)
+        got = (!source->exhausted && read_on(worker, source)) ||
+              sta_chunk_ring_take(source->ahead, &worker->chunk);
+    pthread_mutex_unlock(&source->lock);
+    return got;
+}
+
 static void add_outcome(struct source_run *source, struct sta_chunk_outcome *outcome)
 {
     struct sta_source *ledger = source->file->source;
-    pthread_mutex_lock(&source->ledger_lock);
+    pthread_mutex_lock(&source->lock);
     sta_ledger_add(&ledger->counts, &outcome->counts);
     sta_line_notes_merge(&ledger->malformed, &outcome->malformed);
     sta_line_notes_merge(&ledger->repaired, &outcome->repaired);
-    pthread_mutex_unlock(&source->ledger_lock);
+    pthread_mutex_unlock(&source->lock);
 }
 
 static int hand_over(struct worker *worker, struct sta_error *err)
@@ -300,7 +338,9 @@ static struct source_run *source_to_help(struct decode_run *run, size_t from)
     for (size_t i = 0; i < count; i++) {
         struct source_run *source = &run->sources[(from + i) % count];
         pthread_mutex_lock(&source->lock);
-        bool useful = !source->exhausted;
+        bool useful = !source->exhausted || (source->ahead != NULL && source->ahead->count > 0);
+        if (useful && source->ahead == NULL)
+            source->ahead = sta_chunk_ring_create(run->request->account);
         pthread_mutex_unlock(&source->lock);
         if (useful)
             return source;
@@ -333,7 +373,7 @@ static void worker_main(void *context, unsigned number)
     worker.scanner = run->format->create(run->request->tables);
     struct source_run *source = next_source(run, number);
     while (source != NULL && !must_stop(run) && has_memory(run)) {
-        if (next_chunk(run, source, worker.scanner, &worker.chunk))
+        if (next_chunk(&worker, source))
             scan_chunk(&worker, source);
         else
             source = next_source(run, number);
@@ -348,12 +388,13 @@ static void worker_main(void *context, unsigned number)
 
 static void source_run_fini(struct source_run *source)
 {
-    if (source->opened && !source->exhausted) {
+    if (source->fd >= 0) {
         sta_chunker_fini(&source->chunker);
         close_file(source);
     }
+    sta_chunk_ring_destroy(source->ahead);
+    pthread_cond_destroy(&source->read);
     pthread_mutex_destroy(&source->lock);
-    pthread_mutex_destroy(&source->ledger_lock);
 }
 
 static int outcome_of(struct decode_run *run, struct sta_error *err)
@@ -379,7 +420,7 @@ int sta_decode_run(const struct sta_decode_request *request, struct sta_error *e
         run.sources[i].fd = -1;
         run.sources[i].opened = run.sources[i].exhausted = request->files[i].skip;
         pthread_mutex_init(&run.sources[i].lock, NULL);
-        pthread_mutex_init(&run.sources[i].ledger_lock, NULL);
+        pthread_cond_init(&run.sources[i].read, NULL);
     }
     sta_parallel_run(request->workers, worker_main, &run);
     for (size_t i = 0; i < request->file_count; i++)
