@@ -33,6 +33,7 @@
 #define REST_MS 1000 /* between two looks at what lies with the allocator */
 /* Processor time: so much between two trims may have freed enough, and less in REST_MS is rest. */
 #define WORK_NS UINT64_C(100000000)
+#define GROWN (STA_MEMORY_MARGIN / 4) /* so does so much more memory, however little work it took */
 #define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
 #define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
 #define MOST_RESERVED ((size_t)512 << 20)
@@ -57,6 +58,7 @@ struct daemon {
     uv_signal_t signals[3];
     uv_timer_t rest;
     uint64_t worked; /* processor time when memory was last given back, in ns */
+    uint64_t left;   /* memory that was held after that, or less since, in bytes */
     uint64_t looked; /* processor time when the timer was last there, in ns */
     struct sta_caches caches;
     uv_async_t stopped, stop_wanted;
@@ -339,12 +341,16 @@ static void on_rest(uv_timer_t *handle)
     const bool worked = now > daemon->worked + WORK_NS;
     daemon->looked = now;
     const uint64_t held = sta_memory_resident() + sta_memory_of_files();
+    const bool grown = held > daemon->left + GROWN;
+    daemon->left = STA_MIN(daemon->left, held);
     bool holds_more = held > atomic_load(&daemon->caches.memory.used) + STA_MEMORY_MARGIN / 16;
-    if (daemon->stopping || !rests || !worked || !holds_more || sta_server_is_busy(daemon->server))
+    if (daemon->stopping || !rests || (!worked && !grown) || !holds_more ||
+        sta_server_is_busy(daemon->server))
         return;
     sta_memory_trim(0);
     sta_spill_memory_let_go();
     daemon->worked = processor_time();
+    daemon->left = sta_memory_resident() + sta_memory_of_files();
 }
 
 static void run_loop(struct daemon *daemon)
