@@ -342,10 +342,12 @@ int sta_lane_index_build(struct sta_snapshot *snapshot, struct sta_account *acco
                          struct sta_error *err)
 {
     struct sta_lane_index *made;
-    int rc = begin_index(snapshot, account, budget, &made, err);
+    struct sta_budget building = *budget; /* what it takes serves all who ask, not this query alone */
+    building.account = account;
+    int rc = begin_index(snapshot, account, &building, &made, err);
     if (rc != 0)
         return sta_error_wrap(err, "cannot lay out the timeline");
-    rc = read_index(made, budget, err);
+    rc = read_index(made, &building, err);
     if (rc != 0) {
         sta_lane_index_destroy(made);
         return sta_error_wrap(err, "cannot lay out the timeline");

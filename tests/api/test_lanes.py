@@ -2,7 +2,7 @@
 import concurrent.futures
 import pathlib
 
-from harness import wait_until, write_large
+from harness import large_file, wait_until, write_large
 
 EVENTS = 60_000
 CALLS = ["timeline/lanes", "timeline/events?width=1400", "timeline/events?width=300&from=0.2&to=0.3", "timeline/density?width=300", "timeline/density?width=300&label=name",
@@ -80,7 +80,10 @@ def test_calls_at_once_right_after_a_restart(scene):
 
 def test_little_memory_says_the_same(scene):
     root = scene.new("root")
-    path = write_large(root / "a", EVENTS, 2)
+    path = root / "a"
+    path.mkdir()
+    for name in ("first", "second"):  # events of one thread, of the same time, so that they are to be sorted
+        (path / f"{name}.pfw.gz").write_bytes(large_file(EVENTS // 2, 0))
     calls = ["timeline/statistics", "timeline/statistics?label=category:name&from=0.1&to=0.3", "timeline/statistics?filter=cat%20%3D%3D%20%22posix%22", "calltree?scope=process"]
     said = []
     for settings in ({}, {"query_memory": "512KiB"}):
