@@ -73,10 +73,9 @@ def rate(trace, taken):
     return f"{trace.totals['events'] / taken / 1e6:.2f} M events/s, {trace.totals['ledger']['json_bytes'] / taken / 1e9:.2f} GB/s of JSON"
 
 
-def measure(table, data, scratch):
-    trace = data.four_files()
+def measure_trace(table, trace, what, scratch):
     taken, inflate, peak, size = back_to_back(trace, scratch)
-    label = f"ingest of {trace.totals['events']:,} events, 4 files"
+    label = f"ingest of {trace.totals['events']:,} events{what}, 4 files"
     if inflate:
         table.add(label, seconds(taken), "igzip -dc, two at once", seconds(inflate), f"{taken / inflate:.2f} x", "<= 2.8 x")
     table.add("", rate(trace, taken))
@@ -92,14 +91,24 @@ def measure(table, data, scratch):
     table.add("with lanes and kept answers", mebibytes(whole), ".pfw.gz", mebibytes(trace.packed), f"{whole / trace.packed:.2f} x")
 
 
+def measure(table, data, scratch):
+    measure_trace(table, data.four_files(), "", scratch)
+
+
+def measure_of_replicas(table, data, scratch):
+    measure_trace(table, data.replicas(), " of replicas of a real trace", scratch)
+
+
 def measure_one_file(table, data, scratch):
     one, four = data.one_file(), data.four_files()
-    taken, inflate, _, _ = back_to_back(one, scratch)
-    other = back_to_back(four, scratch)[0]
-    table.add(f"ingest of {one.totals['events']:,} events, one file", seconds(taken), "four files", seconds(other),
-              f"{taken / other:.2f} x", "<= 1.05 x")
-    if inflate:
-        table.add("", rate(one, taken), "igzip -dc, one at once", seconds(inflate), f"{taken / inflate:.2f} x")
+    inflate_once(one)
+    runs = [(ingest_once(one, scratch / "store")[0], ingest_once(four, scratch / "store")[0], inflate_once(one)) for _ in range(2 * RUNS)]
+    taken, other = (statistics.median(column) for column in list(zip(*runs))[:2])
+    table.add(f"ingest of {one.totals['events']:,} events, one file", seconds(taken), "four files, in turns", seconds(other), f"{taken / other:.2f} x", "<= 1.05 x")
+    table.add("", rate(one, taken))
+    if runs[0][2]:
+        inflate = statistics.median(run[2] for run in runs)
+        table.add("", "", "igzip -dc, one at once", seconds(inflate), f"{taken / inflate:.2f} x")
 
 
 def measure_large(table, data, scratch):
