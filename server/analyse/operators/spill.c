@@ -7,35 +7,26 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include "analyse/operators/frames.h"
 #include "common/memory.h"
 #include "common/spill_file.h"
 
+#define FRAMES_AT_ONCE 16u /* that are written and read: so many that the call costs little beside them */
+
+struct frame {
+    struct sta_frame_header header;
+    uint8_t payload[STA_FRAME_PAYLOAD];
+};
+_Static_assert(sizeof(struct frame) == STA_FRAME_BYTES, "frames lie side by side");
+
 struct sta_spill {
     struct sta_spill_file file;
     _Atomic uint64_t frames; /* in the file */
     pthread_mutex_t lock;    /* over the tail, and the step from it to the file */
-    uint8_t tail[STA_FRAME_PAYLOAD];
+    struct frame tail[FRAMES_AT_ONCE];
 };
-
-#define FRAMES_AT_ONCE 64u
-
-/* Some frames, as the system takes them: a header and a payload each. */
-struct frames {
-    struct sta_frame_header headers[FRAMES_AT_ONCE];
-    struct iovec parts[2 * FRAMES_AT_ONCE];
-    unsigned count;
-};
-
-static void add_frame(struct frames *frames, void *payload)
-{
-    struct iovec *parts = &frames->parts[2 * frames->count];
-    parts[0] = (struct iovec){&frames->headers[frames->count], sizeof *frames->headers};
-    parts[1] = (struct iovec){payload, STA_FRAME_PAYLOAD};
-    frames->count++;
-}
 
 int sta_spill_create(const char *folder, struct sta_spill **spill, struct sta_error *err)
 {
@@ -59,14 +50,14 @@ void sta_spill_destroy(struct sta_spill *spill)
 }
 
 /* All of some frames to or from the file, from frame @first on. */
-static int move_frames(const struct sta_spill *spill, uint64_t first, struct frames *frames, bool writes,
-                       struct sta_error *err)
+static int move_frames(const struct sta_spill *spill, uint64_t first, struct frame *frames, size_t count,
+                       bool writes, struct sta_error *err)
 {
-    struct iovec *part = frames->parts, *end = part + 2 * (size_t)frames->count;
+    char *bytes = (char *)frames, *end = (char *)(frames + count);
     off_t at = (off_t)(first * STA_FRAME_BYTES);
-    while (part < end) {
-        ssize_t n = writes ? pwritev(spill->file.fd, part, (int)(end - part), at)
-                           : preadv(spill->file.fd, part, (int)(end - part), at);
+    while (bytes < end) {
+        const size_t size = (size_t)(end - bytes);
+        ssize_t n = writes ? pwrite(spill->file.fd, bytes, size, at) : pread(spill->file.fd, bytes, size, at);
         if (n < 0 && errno != EINTR)
             return sta_fail_errno(err, errno,
                                   writes ? "cannot write what does not fit the memory into %s"
@@ -76,66 +67,49 @@ static int move_frames(const struct sta_spill *spill, uint64_t first, struct fra
             return sta_fail(err, STA_EIO, "a file in %s is shorter than what was written",
                             spill->file.folder);
         at += n > 0 ? n : 0;
-        for (; part < end && n >= (ssize_t)part->iov_len; part++)
-            n -= (ssize_t)part->iov_len;
-        if (n > 0) {
-            part->iov_base = (char *)part->iov_base + n;
-            part->iov_len -= (size_t)n;
-        }
+        bytes += n > 0 ? n : 0;
     }
     return STA_OK;
 }
 
 /* ---- writing */
 
-static int write_frames(struct sta_spill *spill, const uint8_t *bytes, unsigned count, struct sta_error *err)
+/* The first frames of the tail are full: they become the last ones of the file. */
+static int write_tail(struct sta_spill *spill, size_t count, struct sta_error *err)
 {
     const uint64_t first = atomic_load_explicit(&spill->frames, memory_order_relaxed);
-    struct frames frames;
-    frames.count = 0;
-    for (unsigned f = 0; f < count; f++) {
-        frames.headers[f] = sta_frame_header_of(first + f, bytes, STA_FRAME_PAYLOAD);
-        add_frame(&frames, (void *)bytes);
-        bytes += STA_FRAME_PAYLOAD;
-    }
-    int rc = move_frames(spill, first, &frames, true, err);
+    struct frame *tail = spill->tail;
+    for (size_t f = 0; f < count; f++)
+        tail[f].header = sta_frame_header_of(first + f, tail[f].payload, STA_FRAME_PAYLOAD);
+    int rc = move_frames(spill, first, tail, count, true, err);
+    if (rc != 0)
+        return rc;
     pthread_mutex_lock(&spill->lock);
-    if (rc == 0)
-        atomic_store_explicit(&spill->frames, first + count, memory_order_release);
+    if (count < FRAMES_AT_ONCE)
+        tail[0] = tail[count];
+    atomic_store_explicit(&spill->frames, first + count, memory_order_release);
     pthread_mutex_unlock(&spill->lock);
-    return rc;
-}
-
-/* Return: bytes of it that were taken. */
-static size_t add_to_tail(struct sta_spill *spill, uint64_t at, const uint8_t *bytes, size_t size)
-{
-    const size_t used = at % STA_FRAME_PAYLOAD;
-    const size_t part = STA_MIN(size, STA_FRAME_PAYLOAD - used);
-    pthread_mutex_lock(&spill->lock);
-    memcpy(spill->tail + used, bytes, part);
-    pthread_mutex_unlock(&spill->lock);
-    return part;
+    return STA_OK;
 }
 
 int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, struct sta_error *err)
 {
-    const uint64_t start = atomic_load_explicit(&spill->file.size, memory_order_relaxed);
-    const uint8_t *from = bytes;
-    uint64_t at = start;
+    const uint8_t *from = bytes, *end = from + size;
+    size_t used = atomic_load_explicit(&spill->file.size, memory_order_relaxed) % STA_FRAME_PAYLOAD;
     int rc = sta_spill_file_check(&spill->file, size, err);
-    for (const uint8_t *end = from + size; rc == 0 && from < end;) {
-        size_t part = (size_t)(end - from) / STA_FRAME_PAYLOAD;
-        part = STA_MIN(part, (size_t)FRAMES_AT_ONCE);
-        if (at % STA_FRAME_PAYLOAD == 0 && part > 0) {
-            rc = write_frames(spill, from, (unsigned)part, err);
-            part *= STA_FRAME_PAYLOAD;
-        } else {
-            part = add_to_tail(spill, at, from, (size_t)(end - from));
-            if ((at + part) % STA_FRAME_PAYLOAD == 0)
-                rc = write_frames(spill, spill->tail, 1, err);
-        }
+    while (rc == 0 && from < end) {
+        const size_t inside = used % STA_FRAME_PAYLOAD;
+        const size_t part = STA_MIN((size_t)(end - from), STA_FRAME_PAYLOAD - inside);
+        pthread_mutex_lock(&spill->lock);
+        memcpy(spill->tail[used / STA_FRAME_PAYLOAD].payload + inside, from, part);
+        pthread_mutex_unlock(&spill->lock);
         from += part;
-        at += part;
+        used += part;
+        const size_t full = used / STA_FRAME_PAYLOAD;
+        if (full == FRAMES_AT_ONCE || (full > 0 && from == end)) {
+            rc = write_tail(spill, full, err);
+            used %= STA_FRAME_PAYLOAD;
+        }
     }
     if (rc != 0)
         return rc;
@@ -148,70 +122,54 @@ int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size, str
 /* Bytes that are not in the file yet.  Return: how many; 0: they are there by now. */
 static size_t read_tail(struct sta_spill *spill, uint64_t offset, uint8_t *bytes, size_t size)
 {
+    const uint64_t frame = offset / STA_FRAME_PAYLOAD;
     const size_t inside = offset % STA_FRAME_PAYLOAD;
     size_t part = 0;
     pthread_mutex_lock(&spill->lock);
-    if (offset / STA_FRAME_PAYLOAD == atomic_load_explicit(&spill->frames, memory_order_relaxed)) {
+    const uint64_t first = atomic_load_explicit(&spill->frames, memory_order_relaxed);
+    if (frame >= first) {
         part = STA_MIN(size, STA_FRAME_PAYLOAD - inside);
-        memcpy(bytes, spill->tail + inside, part);
+        memcpy(bytes, spill->tail[frame - first].payload + inside, part);
     }
     pthread_mutex_unlock(&spill->lock);
     return part;
 }
 
-/* Bytes of frames in the file, some frames at most: those of which all is wanted go to their place at once.
- */
+/* Bytes of frames in the file, which has @frame_end of them; of some frames at most.  *done: how many. */
 static int read_frames(const struct sta_spill *spill, uint64_t offset, uint8_t *bytes, size_t size,
                        uint64_t frame_end, size_t *done, struct sta_error *err)
 {
-    const uint64_t first = offset / STA_FRAME_PAYLOAD;
-    const uint64_t last = STA_MIN((offset + size - 1) / STA_FRAME_PAYLOAD, frame_end - 1);
-    const uint64_t end = STA_MIN(last + 1, first + FRAMES_AT_ONCE);
-    const size_t inside = offset % STA_FRAME_PAYLOAD;
-    uint8_t edges[2][STA_FRAME_PAYLOAD]; /* frames of which some is wanted: the first and the last */
-    struct frames frames;
-    frames.count = 0;
-    for (uint64_t f = first; f < end; f++) {
-        const bool whole = f * STA_FRAME_PAYLOAD >= offset && (f + 1) * STA_FRAME_PAYLOAD <= offset + size;
-        add_frame(&frames, whole ? bytes + (f * STA_FRAME_PAYLOAD - offset) : edges[f != first]);
-    }
-    int rc = move_frames(spill, first, &frames, false, err);
-    if (rc != 0)
-        return rc;
-    *done = (size_t)(STA_MIN(end * STA_FRAME_PAYLOAD, offset + size) - offset);
-    for (uint64_t f = first; f < end; f++) {
-        const uint64_t from = f * STA_FRAME_PAYLOAD;
-        const bool whole = from >= offset && from + STA_FRAME_PAYLOAD <= offset + size;
-        const uint8_t *payload = whole ? bytes + (from - offset) : edges[f != first];
-        if (!sta_frame_is_whole(&frames.headers[f - first], f, payload))
+    struct frame frames[FRAMES_AT_ONCE];
+    const uint64_t first = offset / STA_FRAME_PAYLOAD, behind = offset + size;
+    const uint64_t last = STA_MIN((behind - 1) / STA_FRAME_PAYLOAD, frame_end - 1);
+    const size_t count = (size_t)STA_MIN(last + 1 - first, (uint64_t)FRAMES_AT_ONCE);
+    int rc = move_frames(spill, first, frames, count, false, err);
+    *done = 0;
+    for (size_t f = 0; rc == 0 && f < count; f++) {
+        const uint64_t from = offset + *done, to = STA_MIN((first + f + 1) * STA_FRAME_PAYLOAD, behind);
+        if (!sta_frame_is_whole(&frames[f].header, first + f, frames[f].payload))
             return sta_fail(err, STA_EIO, "what was written into %s came back damaged", spill->file.folder);
-        if (!whole && f == first)
-            memcpy(bytes, payload + inside, STA_MIN(size, STA_FRAME_PAYLOAD - inside));
-        else if (!whole)
-            memcpy(bytes + (from - offset), payload, (size_t)(offset + size - from));
+        memcpy(bytes + *done, frames[f].payload + from % STA_FRAME_PAYLOAD, (size_t)(to - from));
+        *done += (size_t)(to - from);
     }
-    return STA_OK;
+    return rc;
 }
 
 int sta_spill_read(const struct sta_spill *spill, uint64_t offset, void *bytes, size_t size,
                    struct sta_error *err)
 {
     uint8_t *to = bytes;
+    int rc = STA_OK;
     STA_ASSERT(offset + size <= sta_spill_size(spill));
-    for (size_t done = 0; done < size;) {
+    for (size_t done = 0, part = 0; rc == 0 && done < size; done += part) {
         const uint64_t at = offset + done;
         const uint64_t frames = atomic_load_explicit(&spill->frames, memory_order_acquire);
-        size_t part = 0;
-        int rc = STA_OK;
         if (at / STA_FRAME_PAYLOAD >= frames)
             part = read_tail((struct sta_spill *)spill, at, to + done, size - done);
         else
             rc = read_frames(spill, at, to + done, size - done, frames, &part, err);
-        if (rc != 0)
-            return rc;
-        done += part;
     }
-    return STA_OK;
+    return rc;
 }
 
 uint64_t sta_spill_size(const struct sta_spill *spill)
