@@ -351,7 +351,8 @@ int sta_finalize_lists(struct sta_group_merge *merge, struct sta_dictionary *lis
         case STA_LIST_SPANS:
             rc = finalize_spans(shape, merge, l, record, err);
             break;
-        case STA_LIST_TERMS:
+        default:
+            STA_ASSERT(shape->lists[l].kind == STA_LIST_TERMS);
             rc = finalize_terms(shape, merge, l, record, err);
         }
     return rc;

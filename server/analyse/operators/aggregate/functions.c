@@ -309,20 +309,21 @@ static inline void take_words(const struct sta_agg_call *call, const struct sta_
         take_word((struct extreme *)(void *)(states[i] + offset), sta_agg_word(type, values[i]), flip);
 }
 
-static void update_integer(const struct sta_agg_call *call, const struct sta_agg_input *input)
+static inline bool is_number(const struct sta_agg_call *call)
 {
-    if (is_least(call))
+    return call->primitive.types[0] == STA_TYPE_FLOAT;
+}
+
+static void update_words(const struct sta_agg_call *call, const struct sta_agg_input *input)
+{
+    if (is_number(call) && is_least(call))
+        take_words(call, input, STA_TYPE_FLOAT, 0);
+    else if (is_number(call))
+        take_words(call, input, STA_TYPE_FLOAT, UINT64_MAX);
+    else if (is_least(call))
         take_words(call, input, STA_TYPE_INT, 0);
     else
         take_words(call, input, STA_TYPE_INT, UINT64_MAX);
-}
-
-static void update_number(const struct sta_agg_call *call, const struct sta_agg_input *input)
-{
-    if (is_least(call))
-        take_words(call, input, STA_TYPE_FLOAT, 0);
-    else
-        take_words(call, input, STA_TYPE_FLOAT, UINT64_MAX);
 }
 
 static void merge_words(const struct sta_agg_call *call, void *state, const void *other,
@@ -333,33 +334,25 @@ static void merge_words(const struct sta_agg_call *call, void *state, const void
         take_word(state, extreme->word, is_least(call) ? 0 : UINT64_MAX);
 }
 
-static bool result_integer(const struct sta_agg_call *call, const void *state, uint64_t *word)
+static bool result_words(const struct sta_agg_call *call, const void *state, uint64_t *word)
 {
     const struct extreme *extreme = state;
-    *word = (uint64_t)sta_unorder_integer(extreme->word);
+    *word = is_number(call) ? sta_bits_of(sta_unorder_number(extreme->word))
+                            : (uint64_t)sta_unorder_integer(extreme->word);
     return extreme->seen;
 }
 
-static bool result_number(const struct sta_agg_call *call, const void *state, uint64_t *word)
+static bool is_sound_word(const struct sta_agg_call *call, const void *state)
 {
-    const struct extreme *extreme = state;
-    *word = sta_bits_of(sta_unorder_number(extreme->word));
-    return extreme->seen;
+    uint64_t value;
+    return !is_number(call) || !result_words(call, state, &value) || sta_agg_is_value(STA_TYPE_FLOAT, value);
 }
 
-static bool is_sound_number(const struct sta_agg_call *call, const void *state)
-{
-    const struct extreme *extreme = state;
-    return !extreme->seen || sta_agg_is_value(STA_TYPE_FLOAT, sta_bits_of(sta_unorder_number(extreme->word)));
-}
-
-const struct sta_agg_function sta_agg_extreme_integer = {
-    .size = sizeof(struct extreme), .update = update_integer, .merge = merge_words, .result = result_integer};
-const struct sta_agg_function sta_agg_extreme_number = {.size = sizeof(struct extreme),
-                                                        .update = update_number,
-                                                        .merge = merge_words,
-                                                        .is_sound = is_sound_number,
-                                                        .result = result_number};
+const struct sta_agg_function sta_agg_extreme = {.size = sizeof(struct extreme),
+                                                 .update = update_words,
+                                                 .merge = merge_words,
+                                                 .is_sound = is_sound_word,
+                                                 .result = result_words};
 
 /* ---- the same of texts, by bytes */
 

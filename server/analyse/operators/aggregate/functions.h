@@ -39,6 +39,7 @@ struct sta_agg_function {
     size_t size;          /* of the state, a multiple of 8; all zero: nothing seen */
     bool by_number;       /* as long as groups are few it takes them by number, without states */
     bool missing_is_zero; /* a row without a value may as well have 0 */
+    enum sta_list_kind list;
     /** At least one row. */
     void (*update)(const struct sta_agg_call *call, const struct sta_agg_input *input);
     /** @terms: takes what exact sums can't hold. */
@@ -65,10 +66,10 @@ static inline bool sta_agg_is_value(enum sta_type type, uint64_t value)
 }
 
 extern const struct sta_agg_function sta_agg_count, sta_agg_sum, sta_agg_mean, sta_agg_moments;
-extern const struct sta_agg_function sta_agg_extreme_integer, sta_agg_extreme_number, sta_agg_extreme_text;
+extern const struct sta_agg_function sta_agg_extreme, sta_agg_extreme_text;
 extern const struct sta_agg_function sta_agg_first_or_last, sta_agg_argmax;
 extern const struct sta_agg_function sta_agg_exact_sum, sta_agg_exact_moments;
-extern const struct sta_agg_function sta_agg_values, sta_agg_spans;
+extern const struct sta_agg_function sta_agg_values, sta_agg_set, sta_agg_spans;
 
 /* ---- calls that end when lists are read: the result takes the place of the state */
 

@@ -131,11 +131,13 @@ static bool result_finalized(const struct sta_agg_call *call, const void *state,
 }
 
 const struct sta_agg_function sta_agg_exact_sum = {.size = SUM_BYTES,
+                                                   .list = STA_LIST_TERMS,
                                                    .update = update_exact_sum,
                                                    .merge = merge_exact,
                                                    .result = result_finalized,
                                                    .is_sound = is_sound_exact};
 const struct sta_agg_function sta_agg_exact_moments = {.size = MOMENT_BYTES,
+                                                       .list = STA_LIST_TERMS,
                                                        .update = update_exact_moments,
                                                        .merge = merge_exact,
                                                        .result = result_finalized,
@@ -159,9 +161,16 @@ static void update_values(const struct sta_agg_call *call, const struct sta_agg_
 
 const struct sta_agg_function sta_agg_values = {.size = sizeof(struct sta_finalized),
                                                 .by_number = true,
+                                                .list = STA_LIST_VALUES,
                                                 .update = update_values,
                                                 .merge = merge_nothing,
                                                 .result = result_finalized};
+const struct sta_agg_function sta_agg_set = {.size = sizeof(struct sta_finalized),
+                                             .by_number = true,
+                                             .list = STA_LIST_SET,
+                                             .update = update_values,
+                                             .merge = merge_nothing,
+                                             .result = result_finalized};
 
 /* ---- spans: one is held open while those that follow touch it, since rows come nearly in order of time */
 
@@ -203,6 +212,7 @@ static void flush_span(const struct sta_agg_call *call, void *state, uint32_t gr
 }
 
 const struct sta_agg_function sta_agg_spans = {.size = sizeof(struct span),
+                                               .list = STA_LIST_SPANS,
                                                .update = update_spans,
                                                .merge = merge_nothing,
                                                .result = result_finalized,

@@ -15,61 +15,38 @@ bool sta_primitive_needs_order(const struct sta_primitive *primitive)
 
 /* ---- kinds of calls */
 
-static const struct sta_agg_function *by_type(enum sta_type type, const struct sta_agg_function *integer,
-                                              const struct sta_agg_function *number,
-                                              const struct sta_agg_function *text)
-{
-    if (type == STA_TYPE_TEXT)
-        return text;
-    return type == STA_TYPE_FLOAT ? number : integer;
-}
+/* The function of an aggregate, by the type of what it is of. */
+static const struct {
+    const struct sta_agg_function *integer, *number, *text;
+} functions[] = {
+    [STA_AGGREGATE_ROWS] = {&sta_agg_count, &sta_agg_count, &sta_agg_count},
+    [STA_AGGREGATE_COUNT] = {&sta_agg_count, &sta_agg_count, &sta_agg_count},
+    [STA_AGGREGATE_SUM] = {&sta_agg_sum, &sta_agg_exact_sum, NULL},
+    [STA_AGGREGATE_MEAN] = {&sta_agg_mean, &sta_agg_exact_sum, NULL},
+    [STA_AGGREGATE_STD] = {&sta_agg_moments, &sta_agg_exact_moments, NULL},
+    [STA_AGGREGATE_VAR] = {&sta_agg_moments, &sta_agg_exact_moments, NULL},
+    [STA_AGGREGATE_MIN] = {&sta_agg_extreme, &sta_agg_extreme, &sta_agg_extreme_text},
+    [STA_AGGREGATE_MAX] = {&sta_agg_extreme, &sta_agg_extreme, &sta_agg_extreme_text},
+    [STA_AGGREGATE_FIRST] = {&sta_agg_first_or_last, &sta_agg_first_or_last, &sta_agg_first_or_last},
+    [STA_AGGREGATE_LAST] = {&sta_agg_first_or_last, &sta_agg_first_or_last, &sta_agg_first_or_last},
+    [STA_AGGREGATE_ARGMAX] = {&sta_agg_argmax, &sta_agg_argmax, &sta_agg_argmax},
+    [STA_AGGREGATE_BUSY] = {&sta_agg_spans, &sta_agg_spans, &sta_agg_spans},
+    [STA_AGGREGATE_MEDIAN] = {&sta_agg_values, &sta_agg_values, &sta_agg_values},
+    [STA_AGGREGATE_QUANTILE] = {&sta_agg_values, &sta_agg_values, &sta_agg_values},
+    [STA_AGGREGATE_NUNIQUE] = {&sta_agg_set, &sta_agg_set, &sta_agg_set},
+    [STA_AGGREGATE_UNIQUE] = {&sta_agg_set, &sta_agg_set, &sta_agg_set},
+};
 
 static const struct sta_agg_function *function_of(const struct sta_primitive *primitive)
 {
-    enum sta_type type = primitive->types[0];
-    switch (primitive->aggregate) {
-    case STA_AGGREGATE_ROWS:
-    case STA_AGGREGATE_COUNT:
-        return &sta_agg_count;
-    case STA_AGGREGATE_SUM:
-        return by_type(type, &sta_agg_sum, &sta_agg_exact_sum, NULL);
-    case STA_AGGREGATE_MEAN:
-        return by_type(type, &sta_agg_mean, &sta_agg_exact_sum, NULL);
-    case STA_AGGREGATE_STD:
-    case STA_AGGREGATE_VAR:
-        return by_type(type, &sta_agg_moments, &sta_agg_exact_moments, NULL);
-    case STA_AGGREGATE_MIN:
-    case STA_AGGREGATE_MAX:
-        return by_type(type, &sta_agg_extreme_integer, &sta_agg_extreme_number, &sta_agg_extreme_text);
-    case STA_AGGREGATE_FIRST:
-    case STA_AGGREGATE_LAST:
-        return &sta_agg_first_or_last;
-    case STA_AGGREGATE_ARGMAX:
-        return &sta_agg_argmax;
-    case STA_AGGREGATE_BUSY:
-        return &sta_agg_spans;
-    default:
-        return &sta_agg_values;
-    }
+    const enum sta_type type = primitive->types[0];
+    if (type == STA_TYPE_TEXT)
+        return functions[primitive->aggregate].text;
+    return type == STA_TYPE_FLOAT ? functions[primitive->aggregate].number
+                                  : functions[primitive->aggregate].integer;
 }
 
 /* ---- lists */
-
-static bool list_kind_of(const struct sta_agg_call *call, enum sta_list_kind *kind)
-{
-    if (call->function == &sta_agg_exact_sum || call->function == &sta_agg_exact_moments)
-        *kind = STA_LIST_TERMS;
-    else if (call->function == &sta_agg_spans)
-        *kind = STA_LIST_SPANS;
-    else if (call->function == &sta_agg_values)
-        *kind = call->primitive.aggregate == STA_AGGREGATE_NUNIQUE ||
-                        call->primitive.aggregate == STA_AGGREGATE_UNIQUE
-                    ? STA_LIST_SET
-                    : STA_LIST_VALUES;
-    else
-        return false;
-    return true;
-}
 
 static uint32_t find_list(const struct sta_shape *shape, enum sta_list_kind kind, uint32_t argument)
 {
@@ -83,9 +60,9 @@ static uint32_t find_list(const struct sta_shape *shape, enum sta_list_kind kind
 static void join_list(struct sta_shape *shape, uint32_t number)
 {
     struct sta_agg_call *call = &shape->calls[number];
-    enum sta_list_kind kind;
+    const enum sta_list_kind kind = call->function->list;
     call->list = STA_NO_LIST;
-    if (!list_kind_of(call, &kind))
+    if (kind == STA_LIST_NONE)
         return;
     call->list = find_list(shape, kind, call->leading);
     struct sta_list_shape *list = &shape->lists[call->list];

@@ -13,6 +13,7 @@
 #include "analyse/operators/ranks.h"
 
 enum sta_list_kind {
+    STA_LIST_NONE,
     STA_LIST_VALUES, /* all values, ascending */
     STA_LIST_SET,    /* distinct values, ascending */
     STA_LIST_SPANS,  /* start and end, ascending by start: two words each */
