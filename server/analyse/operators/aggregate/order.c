@@ -12,9 +12,9 @@
 int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *shape, struct sta_error *err)
 {
     int rc = STA_OK;
-    *order = (struct sta_group_order){.shape = shape};
-    order->key_ranks = sta_alloc_array(shape->key_count, sizeof *order->key_ranks);
-    order->list_ranks = sta_alloc_array(shape->list_count, sizeof *order->list_ranks);
+    *order = (struct sta_group_order){.shape = shape, .rank_count = shape->key_count + shape->list_count};
+    order->key_ranks = sta_alloc_array(order->rank_count, sizeof *order->key_ranks);
+    order->list_ranks = order->key_ranks + shape->key_count;
     for (size_t k = 0; rc == 0 && k < shape->key_count; k++)
         if (shape->key_texts[k] != NULL)
             rc = sta_ranks_init(&order->key_ranks[k], shape->key_texts[k], err);
@@ -26,14 +26,9 @@ int sta_group_order_init(struct sta_group_order *order, const struct sta_shape *
 
 void sta_group_order_fini(struct sta_group_order *order)
 {
-    if (order->shape == NULL)
-        return;
-    for (size_t k = 0; k < order->shape->key_count; k++)
-        sta_ranks_fini(&order->key_ranks[k]);
-    for (size_t l = 0; l < order->shape->list_count; l++)
-        sta_ranks_fini(&order->list_ranks[l]);
+    for (size_t r = 0; r < order->rank_count; r++)
+        sta_ranks_fini(&order->key_ranks[r]);
     free(order->key_ranks);
-    free(order->list_ranks);
 }
 
 /* ---- what occurs */
@@ -83,10 +78,8 @@ void sta_group_order_survey(struct sta_group_order *order, const struct sta_grou
 
 void sta_group_order_survey_texts(struct sta_group_order *order)
 {
-    for (size_t k = 0; k < order->shape->key_count; k++)
-        sta_ranks_mark_all(&order->key_ranks[k]);
-    for (size_t l = 0; l < order->shape->list_count; l++)
-        sta_ranks_mark_all(&order->list_ranks[l]);
+    for (size_t r = 0; r < order->rank_count; r++)
+        sta_ranks_mark_all(&order->key_ranks[r]);
 }
 
 int sta_group_order_finalize(struct sta_group_order *order, const struct sta_key_range *ranges,
@@ -95,17 +88,15 @@ int sta_group_order_finalize(struct sta_group_order *order, const struct sta_key
     const struct sta_shape *shape = order->shape;
     struct sta_key_range ranked[STA_MOST_KEY_FIELDS];
     int rc = STA_OK;
-    for (size_t k = 0; rc == 0 && k < shape->key_count; k++) {
-        ranked[k] = ranges[k];
-        if (shape->key_texts[k] == NULL)
-            continue;
-        rc = sta_ranks_finalize(&order->key_ranks[k], budget, err);
-        uint32_t count = order->key_ranks[k].count;
-        ranked[k] = (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
+    for (size_t r = 0; rc == 0 && r < order->rank_count; r++)
+        if (order->key_ranks[r].texts != NULL)
+            rc = sta_ranks_finalize(&order->key_ranks[r], budget, err);
+    for (size_t k = 0; k < shape->key_count; k++) {
+        const uint32_t count = order->key_ranks[k].count;
+        ranked[k] = shape->key_texts[k] == NULL
+                        ? ranges[k]
+                        : (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
     }
-    for (size_t l = 0; rc == 0 && l < shape->list_count; l++)
-        if (shape->lists[l].texts != NULL)
-            rc = sta_ranks_finalize(&order->list_ranks[l], budget, err);
     if (rc == 0)
         sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
     return rc;

@@ -11,7 +11,8 @@ struct sta_group_order {
     const struct sta_shape *shape;
     struct sta_key_layout layout;
     struct sta_ranks *key_ranks;  /* by key; of TEXT alone */
-    struct sta_ranks *list_ranks; /* by list; of TEXT alone */
+    struct sta_ranks *list_ranks; /* by list; of TEXT alone.  Behind those of keys */
+    size_t rank_count;            /* of keys and lists */
     bool selects;                 /* long lists of values are selected from, so they need not be sorted */
     bool sorts_nothing;           /* neither groups nor their lists: who reads them does */
 };

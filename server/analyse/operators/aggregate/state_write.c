@@ -16,14 +16,13 @@
 
 #define MAGIC UINT64_C(0x3152474753415453) /* how a stream begins: "STASGGR1", last the version */
 #define RUN_BUFFER ((size_t)64 << 10)
+#define IN_STREAM (UINT64_C(1) << 63) /* set in a number of a rank: the rest is the text's in the stream */
 
 struct writing {
     const struct sta_shape *shape;
     const struct sta_budget *budget;
     const struct sta_group_order *order;
     struct sta_dictionary *texts; /* by number in the stream */
-    uint32_t **key_numbers;       /* by key, by rank: that number + 1; 0: not yet */
-    uint32_t **list_numbers;      /* by list, likewise */
     uint8_t *record;              /* of the present group */
     uint64_t groups;
     struct sta_frame_writer writer;
@@ -74,14 +73,13 @@ static uint32_t put_text(struct writing *writing, struct sta_text text)
 }
 
 /* Of a key or a list: each text is looked up once. */
-static void put_ranked_text(struct writing *writing, const struct sta_ranks *ranks, uint32_t *numbers,
-                            uint64_t rank)
+static void put_ranked_text(struct writing *writing, const struct sta_ranks *ranks, uint64_t rank)
 {
-    if (numbers[rank] > 0) {
-        sta_frame_put_u32(&writing->writer, numbers[rank] - 1);
-        return;
-    }
-    numbers[rank] = put_text(writing, sta_texts_get(ranks->texts, ranks->numbers[rank])) + 1;
+    uint64_t *number = &ranks->numbers[rank];
+    if (*number & IN_STREAM)
+        sta_frame_put_u32(&writing->writer, (uint32_t)*number);
+    else
+        *number = IN_STREAM | put_text(writing, sta_texts_get(ranks->texts, *number));
 }
 
 static void put_text_of_state(void *self, struct sta_texts *texts, uint64_t *number)
@@ -105,7 +103,7 @@ static void put_keys(struct writing *writing, const uint64_t *words)
         const uint8_t present = sta_key_get(field, words, &value);
         sta_frame_put(&writing->writer, &present, 1);
         if (present && field->type == STA_TYPE_TEXT)
-            put_ranked_text(writing, &writing->order->key_ranks[k], writing->key_numbers[k], value);
+            put_ranked_text(writing, &writing->order->key_ranks[k], value);
         else if (present)
             sta_frame_put_u64(&writing->writer, value);
     }
@@ -132,8 +130,7 @@ static void put_words(struct writing *writing, size_t number, const uint64_t *wo
             sta_frame_put(&writing->writer, words + first * sta_list_width(list),
                           part * sta_list_width(list) * sizeof *words);
         for (size_t i = first; list->texts != NULL && i < first + part; i++)
-            put_ranked_text(writing, &writing->order->list_ranks[number], writing->list_numbers[number],
-                            words[i]);
+            put_ranked_text(writing, &writing->order->list_ranks[number], words[i]);
     }
 }
 
@@ -215,30 +212,8 @@ static int check_worth(struct sta_group_table *const *tables, size_t count, uint
                     (unsigned long long)groups, (unsigned long long)entries);
 }
 
-/* One for each key or list. */
-static int create_numbers(const struct sta_ranks *ranks, size_t count, struct sta_account *account,
-                          uint32_t **numbers, struct sta_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (ranks[i].texts == NULL)
-            continue;
-        numbers[i] = sta_account_calloc(account, (size_t)ranks[i].count + 1, sizeof **numbers,
-                                        "the texts of a partial state", err);
-        if (numbers[i] == NULL)
-            return err->status;
-    }
-    return STA_OK;
-}
-
-static void destroy_numbers(uint32_t **numbers, size_t count, struct sta_account *account)
-{
-    for (size_t i = 0; i < count; i++)
-        sta_account_free(account, numbers[i]);
-    free(numbers);
-}
-
-static int writing_init(struct writing *writing, struct sta_aggregation *grouping,
-                        const struct sta_byte_sink *sink, struct sta_error *err)
+static void writing_init(struct writing *writing, struct sta_aggregation *grouping,
+                         const struct sta_byte_sink *sink, struct sta_error *err)
 {
     const struct sta_shape *shape = &grouping->shape;
     writing->shape = shape;
@@ -246,21 +221,11 @@ static int writing_init(struct writing *writing, struct sta_aggregation *groupin
     writing->order = &grouping->order;
     writing->texts = sta_dictionary_create_in(shape->texts);
     writing->record = sta_alloc(shape->record);
-    writing->key_numbers = sta_alloc_array(shape->key_count, sizeof *writing->key_numbers);
-    writing->list_numbers = sta_alloc_array(shape->list_count, sizeof *writing->list_numbers);
     sta_frame_writer_init(&writing->writer, sink, err);
-    int rc =
-        create_numbers(grouping->order.key_ranks, shape->key_count, shape->texts, writing->key_numbers, err);
-    if (rc == 0)
-        rc = create_numbers(grouping->order.list_ranks, shape->list_count, shape->texts,
-                            writing->list_numbers, err);
-    return rc;
 }
 
 static void writing_fini(struct writing *writing)
 {
-    destroy_numbers(writing->key_numbers, writing->shape->key_count, writing->shape->texts);
-    destroy_numbers(writing->list_numbers, writing->shape->list_count, writing->shape->texts);
     sta_dictionary_destroy(writing->texts);
     free(writing->record);
 }
@@ -301,9 +266,8 @@ int sta_aggregation_serialize(struct sta_aggregation *grouping, uint64_t reading
     if (rc == 0) {
         struct writing *writing = sta_alloc(sizeof *writing);
         grouping->order.sorts_nothing = true;
-        rc = writing_init(writing, grouping, sink, err);
-        if (rc == 0)
-            rc = put_all(writing, grouping, tables, count, err);
+        writing_init(writing, grouping, sink, err);
+        rc = put_all(writing, grouping, tables, count, err);
         writing_fini(writing);
         free(writing);
     }
