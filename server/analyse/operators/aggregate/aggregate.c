@@ -72,55 +72,7 @@ bool sta_aggregation_is_full(const struct sta_aggregation *grouping)
     return atomic_load_explicit(&grouping->limits.full, memory_order_relaxed);
 }
 
-/* ---- the end */
-
-static void close_texts(struct sta_shape *shape)
-{
-    for (size_t k = 0; k < shape->key_count; k++)
-        if (shape->key_texts[k] != NULL)
-            sta_texts_close(shape->key_texts[k]);
-    for (size_t a = 0; a < shape->argument_count; a++)
-        if (shape->argument_texts[a] != NULL)
-            sta_texts_close(shape->argument_texts[a]);
-}
-
-#define FEW_ENTRIES 2048 /* which one thread unites in less time than another takes to begin */
-
-static bool has_few_entries(const struct sta_group_worker *worker)
-{
-    size_t count = worker->table.count;
-    for (size_t l = 0; l < worker->shape->list_count; l++)
-        count += worker->table.logs[l].count;
-    return worker->sealed_count == 0 && count <= FEW_ENTRIES;
-}
-
-static bool count_up(struct sta_aggregation *grouping)
-{
-    bool spilled = false, few = true;
-    for (unsigned w = 0; w < grouping->worker_count; w++) {
-        const struct sta_group_worker *worker = grouping->workers[w];
-        grouping->figures.rows += worker->rows;
-        grouping->figures.memory += worker->memory;
-        spilled = spilled || worker->run_count > 0;
-        few = few && has_few_entries(worker);
-    }
-    grouping->budget.workers = few ? 1 : grouping->budget.workers;
-    return spilled;
-}
-
-int sta_aggregation_finish(struct sta_aggregation *grouping, const struct sta_aggregation_output *sink,
-                           struct sta_error *err)
-{
-    int rc = STA_OK;
-    bool spilled = count_up(grouping);
-    close_texts(&grouping->shape);
-    if (grouping->shape.key_count == 0)
-        rc = sta_group_worker_add_empty(grouping->workers[0], err);
-    if (rc != 0)
-        return rc;
-    return spilled ? sta_group_finish_runs(grouping, sink, err)
-                   : sta_group_finish_tables(grouping, sink, err);
-}
+/* ---- all groups */
 
 struct sta_aggregation_figures sta_aggregation_figures(const struct sta_aggregation *grouping)
 {
@@ -183,22 +135,4 @@ int sta_group_make_order(struct sta_aggregation *grouping, struct sta_group_tabl
     if (rc == 0 && runs)
         sta_group_order_survey_texts(&grouping->order);
     return rc == 0 ? sta_group_order_finalize(&grouping->order, united, &grouping->budget, err) : rc;
-}
-
-int sta_group_finish_emit(struct sta_aggregation *grouping, const struct sta_group_batch *batch,
-                          const struct sta_aggregation_output *sink, struct sta_error *err)
-{
-    size_t key_count = grouping->shape.key_count;
-    struct sta_vector *vectors = sta_alloc_array(batch->column_count, sizeof *vectors);
-    int rc = sta_account_failure(grouping->shape.texts, err);
-    grouping->figures.groups += batch->rows;
-    grouping->figures.too_large += batch->too_large;
-    for (uint32_t first = 0; rc == 0 && first < batch->rows; first += STA_VECTOR_ROWS) {
-        uint32_t rows = STA_MIN(batch->rows - first, (uint32_t)STA_VECTOR_ROWS);
-        for (size_t c = 0; c < batch->column_count; c++)
-            vectors[c] = sta_result_vector(&batch->columns[c], first);
-        rc = sink->take(sink->self, vectors, vectors + key_count, rows, err);
-    }
-    free(vectors);
-    return rc;
 }

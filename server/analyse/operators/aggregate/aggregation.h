@@ -26,16 +26,6 @@ struct sta_group_table **sta_group_tables(const struct sta_aggregation *grouping
 /** The order of all groups in some tables and in the workers' runs. */
 STA_MUSTCHECK int sta_group_make_order(struct sta_aggregation *grouping, struct sta_group_table **tables,
                                        size_t count, struct sta_error *err);
-/** Everything in memory: tables are sorted, cut into ranges of keys, and merged range by range on all
- * cores. */
-STA_MUSTCHECK int sta_group_finish_tables(struct sta_aggregation *grouping,
-                                          const struct sta_aggregation_output *sink, struct sta_error *err);
-/** Runs on disk: merged one group after another, in several rounds if they are too many for the memory. */
-STA_MUSTCHECK int sta_group_finish_runs(struct sta_aggregation *grouping,
-                                        const struct sta_aggregation_output *sink, struct sta_error *err);
-/** Gives a batch to the sink, so many rows at a time as a vector may have. */
-STA_MUSTCHECK int sta_group_finish_emit(struct sta_aggregation *grouping, const struct sta_group_batch *batch,
-                                        const struct sta_aggregation_output *sink, struct sta_error *err);
 
 /* ---- partial states: state_write.c, which describes the format, and state_read.c */
 

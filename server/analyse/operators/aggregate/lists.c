@@ -123,14 +123,6 @@ void sta_list_log_clear(struct sta_list_log *log)
         memset(log->slots, 0, log->slot_count * sizeof *log->slots);
 }
 
-static void put(struct sta_list_log *log, uint32_t group, const uint64_t *words)
-{
-    struct sta_list_segment *segment = &log->segments[log->count >> STA_SEGMENT_BITS];
-    const size_t at = log->count & (STA_SEGMENT_ENTRIES - 1);
-    segment->groups[at] = group;
-    memcpy(segment->words + at * log->width, words, log->width * sizeof *words);
-}
-
 /* Return: false when the entry is there already; else its slot is taken. */
 static inline bool is_new(struct sta_list_log *log, uint32_t group, uint64_t word)
 {
@@ -146,47 +138,42 @@ static inline bool is_new(struct sta_list_log *log, uint32_t group, uint64_t wor
     return true;
 }
 
-void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words)
+/* Adds entries of which none is there already. */
+static void append(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words, size_t count)
 {
-    if (log->count == log->capacity && grow(log, capacity_for(log, 1)) != 0)
-        sta_realloc_array(NULL, SIZE_MAX / 2, 1); /* ends the process, saying why */
-    if (log->is_set && !is_new(log, group, words[0]))
-        return;
-    put(log, group, words);
-    log->count++;
-}
-
-static void add_to_set(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
-                       uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        __builtin_prefetch(&log->slots[slot_of(log, groups[i], words[i])]);
-    for (uint32_t i = 0; i < count; i++)
-        if (is_new(log, groups[i], words[i])) {
-            put(log, groups[i], &words[i]);
-            log->count++;
-        }
+    while (count > 0) {
+        struct sta_list_segment *segment = &log->segments[log->count >> STA_SEGMENT_BITS];
+        const size_t at = log->count & (STA_SEGMENT_ENTRIES - 1);
+        const size_t now = STA_MIN(count, STA_SEGMENT_ENTRIES - at);
+        memcpy(segment->groups + at, groups, now * sizeof *groups);
+        memcpy(segment->words + at * log->width, words, now * log->width * sizeof *words);
+        log->count += now;
+        groups += now;
+        words += now * log->width;
+        count -= now;
+    }
 }
 
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
                             uint32_t count)
 {
     STA_ASSERT(log->capacity - log->count >= count && (log->width == 1 || !log->is_set));
-    if (log->is_set) {
-        add_to_set(log, groups, words, count);
+    if (!log->is_set) {
+        append(log, groups, words, count);
         return;
     }
-    while (count > 0) {
-        struct sta_list_segment *segment = &log->segments[log->count >> STA_SEGMENT_BITS];
-        const size_t at = log->count & (STA_SEGMENT_ENTRIES - 1);
-        const size_t now = STA_MIN((size_t)count, STA_SEGMENT_ENTRIES - at);
-        memcpy(segment->groups + at, groups, now * sizeof *groups);
-        memcpy(segment->words + at * log->width, words, now * log->width * sizeof *words);
-        log->count += now;
-        groups += now;
-        words += now * log->width;
-        count -= (uint32_t)now;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(&log->slots[slot_of(log, groups[i], words[i])]);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_new(log, groups[i], words[i]))
+            append(log, &groups[i], &words[i], 1);
+}
+
+void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words)
+{
+    if (log->count == log->capacity && grow(log, capacity_for(log, 1)) != 0)
+        sta_realloc_array(NULL, SIZE_MAX / 2, 1); /* ends the process, saying why */
+    sta_list_log_add_words(log, &group, words, 1);
 }
 
 /* ---- in order */

@@ -15,11 +15,11 @@
 #define AHEAD 16 /* entries between asking for a record and looking at it */
 
 void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
-                          const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count)
+                          const struct sta_budget *budget, size_t most)
 {
-    *merge =
-        (struct sta_group_merge){.order = order, .budget = budget, .cursors = cursors, .cursor_count = count};
-    merge->together = sta_alloc_array(count, sizeof *merge->together);
+    *merge = (struct sta_group_merge){.order = order, .budget = budget};
+    merge->cursors = sta_alloc_array(most, sizeof *merge->cursors);
+    merge->together = sta_alloc_array(most, sizeof *merge->together);
     merge->terms = sta_alloc_array(order->shape->list_count, sizeof *merge->terms);
     merge->piece = sta_alloc_array(STA_MERGE_PIECE * 2, sizeof *merge->piece);
     merge->bound = sta_alloc_array(order->layout.words, sizeof *merge->bound);
@@ -33,6 +33,7 @@ void sta_group_merge_fini(struct sta_group_merge *merge)
         sta_group_cursor_fini(&merge->cursors[c]);
     for (size_t l = 0; l < merge->order->shape->list_count; l++)
         sta_exact_terms_fini(&merge->terms[l]);
+    free(merge->cursors);
     free(merge->terms);
     sta_free(merge->entries);
     free(merge->bound);

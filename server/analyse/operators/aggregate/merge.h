@@ -11,7 +11,7 @@ struct sta_group_merge {
     const struct sta_group_order *order;
     const struct sta_budget *budget;
     struct sta_group_cursor *cursors;
-    size_t cursor_count;
+    size_t cursor_count; /* those that the caller has set */
     /* Words of groups in order, each with the number of its cursor and its place there: those at hand, up to
      * where every run is known. */
     uint64_t *entries;
@@ -25,9 +25,10 @@ struct sta_group_merge {
     uint64_t *piece;               /* scratch of lists */
 };
 
-/** @cursors: before their first groups; the merge ends them. */
+/** Then the caller sets up to @most cursors, before their first groups, and counts them; the merge ends
+ * them. */
 void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
-                          const struct sta_budget *budget, struct sta_group_cursor *cursors, size_t count);
+                          const struct sta_budget *budget, size_t most);
 void sta_group_merge_fini(struct sta_group_merge *merge);
 /** To the next group.  @record: its united states, the lists not yet read. */
 STA_MUSTCHECK int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct sta_error *err);
