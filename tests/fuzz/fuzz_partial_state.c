@@ -46,7 +46,7 @@ static struct sta_aggregation *create(void)
 
 struct bytes {
     uint8_t *data;
-    size_t size, at;
+    size_t size;
 };
 
 static int append(void *self, const void *bytes, size_t size, struct sta_error *err)
@@ -100,15 +100,6 @@ static void make_good(struct bytes *good)
 
 /* ---- inputs */
 
-static int give(void *self, void *bytes, size_t size, size_t *got, struct sta_error *err)
-{
-    struct bytes *from = self;
-    *got = STA_MIN(size, from->size - from->at);
-    memcpy(bytes, from->data + from->at, *got);
-    from->at += *got;
-    return 0;
-}
-
 /* Headers that fit what follows them, as far as there is room. */
 static void seal(struct bytes *bytes)
 {
@@ -137,10 +128,11 @@ static void read_state(struct bytes *bytes)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_aggregation *grouping = create();
-    const struct sta_byte_source source = {bytes, give};
+    struct sta_cursor from = {.at = (const unsigned char *)bytes->data,
+                              .end = (const unsigned char *)bytes->data + bytes->size};
     size_t length = 0;
     const struct sta_aggregation_output output = {&length, take};
-    int rc = sta_aggregation_deserialize(grouping, &source, &err);
+    int rc = sta_aggregation_deserialize(grouping, &from, &err);
     if (rc == 0)
         rc = sta_aggregation_finish(grouping, &output, &err);
     STA_ASSERT(rc == 0 || err.text[0] != 0);

@@ -102,8 +102,8 @@ STA_MUSTCHECK int sta_aggregation_serialize(struct sta_aggregation *grouping, ui
 /** Takes what another aggregation of the same spec has written, as if its rows were taken here; the order of
  * rows (source, at, place) must mean the same in all of them.  After a failure (STA_ECORRUPT: damaged, of
  * another version or another spec) only destroying may follow.  Context: as worker 0. */
-STA_MUSTCHECK int sta_aggregation_deserialize(struct sta_aggregation *grouping,
-                                              const struct sta_byte_source *source, struct sta_error *err);
+STA_MUSTCHECK int sta_aggregation_deserialize(struct sta_aggregation *grouping, struct sta_cursor *from,
+                                              struct sta_error *err);
 
 /* All groups, ascending by key, missing last: column by column, rows side by side. */
 struct sta_aggregation_table {

@@ -64,14 +64,9 @@ int sta_frame_writer_finish(struct sta_frame_writer *writer)
 
 /* ---- reading */
 
-void sta_frame_reader_init(struct sta_frame_reader *reader, const struct sta_byte_source *source,
-                           struct sta_error *err)
+void sta_frame_reader_init(struct sta_frame_reader *reader, struct sta_cursor *from, struct sta_error *err)
 {
-    reader->source = source;
-    reader->number = 0;
-    reader->at = reader->size = 0;
-    reader->status = STA_OK;
-    reader->err = err;
+    *reader = (struct sta_frame_reader){.from = from, .err = err};
 }
 
 int sta_frame_refuse(struct sta_frame_reader *reader, const char *why)
@@ -81,32 +76,25 @@ int sta_frame_refuse(struct sta_frame_reader *reader, const char *why)
     return reader->status;
 }
 
-static int read_all(struct sta_frame_reader *reader, void *bytes, size_t size)
-{
-    size_t got = 0;
-    reader->status = reader->source->read(reader->source->self, bytes, size, &got, reader->err);
-    return reader->status == STA_OK && got < size ? sta_frame_refuse(reader, "it ends early")
-                                                  : reader->status;
-}
-
 static int next_frame(struct sta_frame_reader *reader)
 {
     struct sta_frame_header header;
-    if (reader->number > 0 && reader->size < STA_FRAME_PAYLOAD)
+    const void *bytes = sta_get_bytes(reader->from, sizeof header);
+    if ((reader->number > 0 && reader->size < STA_FRAME_PAYLOAD) || bytes == NULL)
         return sta_frame_refuse(reader, "it ends early");
-    int rc = read_all(reader, &header, sizeof header);
-    if (rc == 0 && header.magic != MAGIC)
-        rc = sta_frame_refuse(reader, "it is none, or of another version");
-    if (rc == 0 && header.size > STA_FRAME_PAYLOAD)
-        rc = sta_frame_refuse(reader, "it is damaged");
-    if (rc == 0)
-        rc = read_all(reader, reader->payload, header.size);
-    if (rc == 0 && !sta_frame_is_whole(&header, reader->number, reader->payload))
-        rc = sta_frame_refuse(reader, "it is damaged");
-    reader->number++;
+    memcpy(&header, bytes, sizeof header);
+    if (header.magic != MAGIC)
+        return sta_frame_refuse(reader, "it is none, or of another version");
+    if (header.size > STA_FRAME_PAYLOAD)
+        return sta_frame_refuse(reader, "it is damaged");
+    reader->payload = sta_get_bytes(reader->from, header.size);
+    if (reader->payload == NULL)
+        return sta_frame_refuse(reader, "it ends early");
+    if (!sta_frame_is_whole(&header, reader->number++, reader->payload))
+        return sta_frame_refuse(reader, "it is damaged");
     reader->at = 0;
-    reader->size = rc == 0 ? header.size : 0;
-    return rc;
+    reader->size = header.size;
+    return STA_OK;
 }
 
 int sta_frame_get_over(struct sta_frame_reader *reader, void *bytes, size_t size)

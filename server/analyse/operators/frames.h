@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/buffer.h"
 #include "common/error.h"
 
 #define STA_FRAME_BYTES 8192u
@@ -37,11 +38,6 @@ bool sta_frame_is_whole(const struct sta_frame_header *header, uint64_t number, 
 struct sta_byte_sink {
     void *self;
     int (*write)(void *self, const void *bytes, size_t size, struct sta_error *err);
-};
-/* Where they come from: @size bytes, fewer only at the end. */
-struct sta_byte_source {
-    void *self;
-    int (*read)(void *self, void *bytes, size_t size, size_t *got, struct sta_error *err);
 };
 
 struct sta_frame_writer {
@@ -77,16 +73,16 @@ static inline void sta_frame_put_u64(struct sta_frame_writer *writer, uint64_t v
 STA_MUSTCHECK int sta_frame_writer_finish(struct sta_frame_writer *writer);
 
 struct sta_frame_reader {
-    const struct sta_byte_source *source;
+    struct sta_cursor *from;
     uint64_t number;
+    const uint8_t *payload; /* in what is read */
     uint32_t at, size;
     int status; /* of the first read that failed, STA_ECORRUPT for bytes that are none of a stream; then all
                    that is read is 0 */
     struct sta_error *err;
-    uint8_t payload[STA_FRAME_PAYLOAD];
 };
-void sta_frame_reader_init(struct sta_frame_reader *reader, const struct sta_byte_source *source,
-                           struct sta_error *err);
+/** @from: borrowed; moves on frame by frame. */
+void sta_frame_reader_init(struct sta_frame_reader *reader, struct sta_cursor *from, struct sta_error *err);
 /** sta_frame_get of bytes that the frame does not hold all. */
 int sta_frame_get_over(struct sta_frame_reader *reader, void *bytes, size_t size);
 /** Return: the reader's status. */

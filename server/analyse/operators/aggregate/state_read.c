@@ -279,7 +279,7 @@ static void free_buffers(struct reading *reading)
     sta_account_free(reading->account, reading->text);
 }
 
-int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct sta_byte_source *source,
+int sta_aggregation_deserialize(struct sta_aggregation *grouping, struct sta_cursor *from,
                                 struct sta_error *err)
 {
     struct reading *reading = sta_alloc(sizeof *reading);
@@ -289,7 +289,7 @@ int sta_aggregation_deserialize(struct sta_aggregation *grouping, const struct s
     reading->worker = grouping->workers[0];
     reading->account = &grouping->texts;
     reading->texts = grouping->read_texts;
-    sta_frame_reader_init(&reading->reader, source, err);
+    sta_frame_reader_init(&reading->reader, from, err);
     init_buffers(reading);
     uint8_t more = 0;
     int rc = get_head(reading);

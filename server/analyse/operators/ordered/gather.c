@@ -67,20 +67,6 @@ int sta_ordered_gather(struct sta_ordered_gathering *gathering, const struct sta
 
 /* ---- units of several row groups */
 
-static int reserve_space(char **buffer, size_t *capacity, size_t bytes, struct sta_account *account,
-                         struct sta_error *err)
-{
-    if (bytes <= *capacity)
-        return 0;
-    sta_account_free(account, *buffer);
-    *capacity = bytes + bytes / 4;
-    *buffer = sta_account_alloc(account, *capacity, 1, WHAT, err);
-    if (*buffer != NULL)
-        return 0;
-    *capacity = 0;
-    return err->status;
-}
-
 int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t record,
                            const struct sta_budget *budget, struct sta_error *err)
 {
@@ -91,9 +77,9 @@ int sta_ordered_gather_end(struct sta_ordered_gathering *gathering, size_t recor
         unit->records = gathering->parts[unit->first].records;
         bytes += unit->first != unit->last ? unit->count * record : 0;
     }
-    int rc = reserve_space(&gathering->buffer, &gathering->buffer_bytes, bytes, account, err);
+    int rc = STA_ACCOUNT_GROW(account, gathering->buffer, gathering->buffer_bytes, bytes, WHAT, err);
     if (rc == 0)
-        rc = reserve_space(&gathering->scratch, &gathering->scratch_bytes, bytes, account, err);
+        rc = STA_ACCOUNT_GROW(account, gathering->scratch, gathering->scratch_bytes, bytes, WHAT, err);
     for (size_t u = 0; u < gathering->unit_count && rc == 0; u++) {
         struct sta_ordered_unit *unit = &gathering->units[u];
         if (unit->first == unit->last)

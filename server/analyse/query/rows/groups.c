@@ -315,8 +315,7 @@ static char *name_keys(const struct sta_plan_stage *stage)
 static int take_stripe(void *self, struct sta_cursor *state, struct sta_error *err)
 {
     const struct gathering *gathering = self;
-    const struct sta_byte_source source = sta_share_source(state);
-    return sta_aggregation_deserialize(gathering->pass->grouping, &source, err);
+    return sta_aggregation_deserialize(gathering->pass->grouping, state, err);
 }
 
 static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)

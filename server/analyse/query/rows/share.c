@@ -95,20 +95,6 @@ int sta_share_stripes(const struct sta_buffer *query, const struct sta_share_wan
 
 /* ---- states */
 
-static int read_state(void *self, void *bytes, size_t size, size_t *got, struct sta_error *err)
-{
-    struct sta_cursor *state = self;
-    *got = STA_MIN(size, (size_t)(state->end - state->at));
-    memcpy(bytes, state->at, *got);
-    state->at += *got;
-    return STA_OK;
-}
-
-struct sta_byte_source sta_share_source(struct sta_cursor *state)
-{
-    return (struct sta_byte_source){state, read_state};
-}
-
 static int write_state(void *self, const void *bytes, size_t size, struct sta_error *err)
 {
     struct sta_buffer *state = self;

@@ -38,8 +38,6 @@ STA_MUSTCHECK int sta_share_stripes(const struct sta_buffer *query, const struct
                                     const struct sta_stripe_work *work, const struct sta_budget *budget,
                                     struct sta_error *err);
 
-/** Reads a state that a rank has sent.  @state: borrowed */
-struct sta_byte_source sta_share_source(struct sta_cursor *state);
 /** sta_share_work of a query.  @rows: as of sta_share_wanted. */
 STA_MUSTCHECK int sta_share_query_work(const struct sta_share_host *host, bool rows,
                                        struct sta_cursor *message, const struct sta_stripe *stripe,

@@ -280,26 +280,10 @@ static int write_bytes(void *self, const void *bytes, size_t size, struct sta_er
     return 0;
 }
 
-struct bytes_left {
-    const char *at;
-    size_t size;
-};
-
-static int read_bytes(void *self, void *bytes, size_t size, size_t *got, struct sta_error *err)
-{
-    struct bytes_left *left = self;
-    *got = STA_MIN(size, left->size);
-    memcpy(bytes, left->at, *got);
-    left->at += *got;
-    left->size -= *got;
-    return 0;
-}
-
 int model_read_state(struct sta_aggregation *grouping, const char *bytes, size_t size, struct sta_error *err)
 {
-    struct bytes_left left = {bytes, size};
-    const struct sta_byte_source source = {&left, read_bytes};
-    return sta_aggregation_deserialize(grouping, &source, err);
+    struct sta_cursor from = {.at = (const unsigned char *)bytes, .end = (const unsigned char *)bytes + size};
+    return sta_aggregation_deserialize(grouping, &from, err);
 }
 
 struct sta_aggregation *model_create(const struct model *model, const struct sta_budget *budget)
