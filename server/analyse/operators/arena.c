@@ -32,9 +32,7 @@ static bool add_block(struct sta_state_arena *arena, size_t bytes)
     if (block == NULL)
         return false;
     STA_GROW(arena->blocks, arena->capacity, arena->count + 1);
-    STA_GROW(arena->sizes, arena->size_capacity, arena->count + 1);
-    arena->blocks[arena->count] = block;
-    arena->sizes[arena->count++] = size;
+    arena->blocks[arena->count++] = (struct sta_state_arena_block){block, size};
     return true;
 }
 
@@ -44,10 +42,10 @@ void *sta_state_arena_take(struct sta_state_arena *arena, size_t bytes)
     for (;; arena->block++, arena->used = 0) {
         if (arena->block == arena->count && !add_block(arena, bytes))
             return NULL;
-        if (arena->sizes[arena->block] - arena->used >= bytes)
+        if (arena->blocks[arena->block].size - arena->used >= bytes)
             break;
     }
-    void *piece = arena->blocks[arena->block] + arena->used;
+    void *piece = arena->blocks[arena->block].bytes + arena->used;
     arena->used += bytes;
     return piece;
 }
@@ -61,8 +59,7 @@ void sta_state_arena_reset(struct sta_state_arena *arena)
 void sta_state_arena_fini(struct sta_state_arena *arena)
 {
     for (size_t b = 0; b < arena->count; b++)
-        sta_free(arena->blocks[b]);
+        sta_free(arena->blocks[b].bytes);
     free(arena->blocks);
-    free(arena->sizes);
     *arena = (struct sta_state_arena){0};
 }

@@ -14,9 +14,11 @@ void *sta_array_create(size_t count, size_t size);
 
 /* Pieces of memory that go all at once and can be used again: of one thread. */
 struct sta_state_arena {
-    unsigned char **blocks;
-    size_t *sizes; /* by block */
-    size_t count, capacity, size_capacity;
+    struct sta_state_arena_block {
+        unsigned char *bytes;
+        size_t size;
+    } * blocks;
+    size_t count, capacity;
     size_t block, used; /* where the next piece is looked for */
 };
 /** Aligned for any word, not zeroed; NULL when memory is short. */

@@ -97,25 +97,14 @@ static void place_fields(struct sta_key_layout *layout)
     layout->bits = 64 - left;
 }
 
-void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
-                         const struct sta_key_range *ranges)
-{
-    STA_ASSERT(count <= STA_MOST_KEY_FIELDS);
-    layout->count = count;
-    for (size_t k = 0; k < count; k++)
-        measure_field(&layout->fields[k], types[k], &ranges[k]);
-    place_fields(layout);
-}
-
-void sta_key_layout_init_ordered(struct sta_key_layout *layout, const struct sta_key_order *orders,
-                                 size_t count)
+void sta_key_layout_init(struct sta_key_layout *layout, const struct sta_key_order *orders, size_t count)
 {
     STA_ASSERT(count <= STA_MOST_KEY_FIELDS);
     layout->count = count;
     for (size_t k = 0; k < count; k++) {
         struct sta_key_field *field = &layout->fields[k];
         const struct sta_key_range *range = &orders[k].range;
-        STA_ASSERT(orders[k].type != STA_TYPE_TEXT);
+        STA_ASSERT(orders[k].type != STA_TYPE_TEXT || !orders[k].descending);
         measure_field(field, orders[k].type, range);
         if (orders[k].required && orders[k].type == STA_TYPE_INT && range->any) {
             field->required = true;
@@ -145,15 +134,16 @@ static void widen(struct sta_key_field *field, unsigned bits, const struct sta_k
         field->base = (uint64_t)range->high - (sta_low_bits(field->bits) - 1);
 }
 
-void sta_key_layout_init_widened(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
-                                 const struct sta_key_range *ranges, const struct sta_key_layout *before)
+void sta_key_layout_init_widened(struct sta_key_layout *layout, const struct sta_key_order *orders,
+                                 size_t count, const struct sta_key_layout *before)
 {
     static const unsigned margins[] = {12, 4, 1};
-    sta_key_layout_init(layout, types, count, ranges);
+    sta_key_layout_init(layout, orders, count);
     for (size_t r = 0; r < STA_COUNT_OF(margins); r++) {
         struct sta_key_layout widened = *layout;
         for (size_t k = 0; k < count; k++)
-            widen(&widened.fields[k], margins[r], &ranges[k], before != NULL ? &before->fields[k] : NULL);
+            widen(&widened.fields[k], margins[r], &orders[k].range,
+                  before != NULL ? &before->fields[k] : NULL);
         place_fields(&widened);
         if (widened.words > layout->words ||
             sta_key_layout_is_direct(&widened) != sta_key_layout_is_direct(layout))

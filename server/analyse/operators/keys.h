@@ -55,22 +55,19 @@ static inline uint64_t sta_low_bits(unsigned bits)
     return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
 }
 
-/** The least layout for some ranges. */
-void sta_key_layout_init(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
-                         const struct sta_key_range *ranges);
-/** One with room for values that may follow, as far as that takes no further word and leaves an index an
- * index; integers get it on the side to which they have grown.  @before: the layout so far; NULL: none. */
-void sta_key_layout_init_widened(struct sta_key_layout *layout, const enum sta_type *types, size_t count,
-                                 const struct sta_key_range *ranges, const struct sta_key_layout *before);
-/* A key of an order. */
+/* A key, and how it is to be ordered. */
 struct sta_key_order {
     enum sta_type type;
-    bool descending, required;
+    bool descending; /* no TEXT */
+    bool required;
     struct sta_key_range range;
 };
-/** The least layout for keys that are compared, missing values last in both directions.  No TEXT. */
-void sta_key_layout_init_ordered(struct sta_key_layout *layout, const struct sta_key_order *orders,
-                                 size_t count);
+/** The least layout for some keys; missing values come last in both directions. */
+void sta_key_layout_init(struct sta_key_layout *layout, const struct sta_key_order *orders, size_t count);
+/** One with room for values that may follow, as far as that takes no further word and leaves an index an
+ * index; integers get it on the side to which they have grown.  @before: the layout so far; NULL: none. */
+void sta_key_layout_init_widened(struct sta_key_layout *layout, const struct sta_key_order *orders,
+                                 size_t count, const struct sta_key_layout *before);
 /** What the layout holds of a key. */
 struct sta_key_range sta_key_layout_range(const struct sta_key_layout *layout, size_t key);
 

@@ -39,7 +39,7 @@ void sta_sort_layout_init(struct sta_sort_layout *layout, const struct sta_sort_
         const size_t own = STA_MIN(count - first, (size_t)STA_SORT_PART_KEYS);
         for (size_t k = 0; k < own; k++)
             orders[k] = order_of(&keys[first + k]);
-        sta_key_layout_init_ordered(&layout->parts[p], orders, own);
+        sta_key_layout_init(&layout->parts[p], orders, own);
         layout->words += layout->parts[p].words;
     }
 }

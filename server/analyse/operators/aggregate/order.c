@@ -86,19 +86,20 @@ int sta_group_order_finalize(struct sta_group_order *order, const struct sta_key
                              const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_shape *shape = order->shape;
-    struct sta_key_range ranked[STA_MOST_KEY_FIELDS];
+    struct sta_key_order orders[STA_MOST_KEY_FIELDS] = {0};
     int rc = STA_OK;
     for (size_t r = 0; rc == 0 && r < order->rank_count; r++)
         if (order->key_ranks[r].texts != NULL)
             rc = sta_ranks_finalize(&order->key_ranks[r], budget, err);
     for (size_t k = 0; k < shape->key_count; k++) {
         const uint32_t count = order->key_ranks[k].count;
-        ranked[k] = shape->key_texts[k] == NULL
-                        ? ranges[k]
-                        : (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
+        orders[k].type = shape->key_types[k];
+        orders[k].range = shape->key_texts[k] == NULL
+                              ? ranges[k]
+                              : (struct sta_key_range){.any = count > 0, .codes = count, .dictionaries = 1};
     }
     if (rc == 0)
-        sta_key_layout_init(&order->layout, shape->key_types, shape->key_count, ranked);
+        sta_key_layout_init(&order->layout, orders, shape->key_count);
     return rc;
 }
 

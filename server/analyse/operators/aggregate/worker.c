@@ -233,14 +233,16 @@ static int widen(struct sta_group_worker *worker, const struct sta_aggregation_i
 {
     const struct sta_shape *shape = worker->shape;
     const struct sta_key_layout *before = worker->table.layout.words > 0 ? &worker->table.layout : NULL;
-    struct sta_key_range ranges[STA_MOST_KEY_FIELDS] = {0};
+    struct sta_key_order orders[STA_MOST_KEY_FIELDS] = {0};
     struct sta_key_layout layout;
     for (size_t k = 0; k < shape->key_count; k++) {
+        orders[k].type = shape->key_types[k];
         if (before != NULL)
-            ranges[k] = sta_key_layout_range(before, k);
-        sta_key_kernels_here()->measure(&batch->keys[k], worker->key_dictionaries[k], minibatch, &ranges[k]);
+            orders[k].range = sta_key_layout_range(before, k);
+        sta_key_kernels_here()->measure(&batch->keys[k], worker->key_dictionaries[k], minibatch,
+                                        &orders[k].range);
     }
-    sta_key_layout_init_widened(&layout, shape->key_types, shape->key_count, ranges, before);
+    sta_key_layout_init_widened(&layout, orders, shape->key_count, before);
     worker->words =
         sta_realloc_array(worker->words, layout.words * STA_MINIBATCH_ROWS, sizeof *worker->words);
     return sta_group_table_relayout(&worker->table, &layout, err);
