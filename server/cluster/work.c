@@ -103,7 +103,7 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
     const struct sta_cluster_options *options = &work->cluster->options;
     const struct sta_stripe stripe = {sta_cluster_rank(work->cluster), sta_cluster_size(work->cluster),
                                       options->stripe};
-    const struct sta_share_host host = {work->cluster, open_snapshot, find_presets, options->spill};
+    const struct sta_share_host host = {work->cluster, open_snapshot, find_presets};
     struct sta_cursor query = sta_message_cursor(work->query);
     struct sta_account account;
     const uint64_t left = sta_get_u64(&query), memory = sta_get_u64(&query);

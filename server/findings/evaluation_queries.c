@@ -100,8 +100,7 @@ int sta_evaluation_query(struct sta_evaluation *evaluation, const struct sta_doc
     const struct sta_query query = {.traces = &trace,
                                     .trace_count = 1,
                                     .presets = (struct sta_presets *)(uintptr_t)run->query.presets,
-                                    .request = request,
-                                    .spill_folder = run->budget->spill_folder};
+                                    .request = request};
     struct sta_query_reader *reader = NULL;
     *result = NULL;
     *table = (struct sta_table){0};

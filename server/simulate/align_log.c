@@ -302,16 +302,13 @@ static int check_one_run(const struct sta_snapshot *snapshot, struct sta_error *
     return STA_OK;
 }
 
-static int read_trace(struct sta_snapshot *snapshot, struct sta_presets *presets, const char *spill_folder,
+static int read_trace(struct sta_snapshot *snapshot, struct sta_presets *presets,
                       const struct sta_budget *budget, struct sta_training_log *log, struct sta_error *err)
 {
     struct sta_arena memory = {.account = budget->account};
     const struct sta_query_trace trace = {.label = "", .snapshot = snapshot};
-    const struct sta_query query = {.traces = &trace,
-                                    .trace_count = 1,
-                                    .presets = presets,
-                                    .request = make_request(&memory),
-                                    .spill_folder = spill_folder};
+    const struct sta_query query = {
+        .traces = &trace, .trace_count = 1, .presets = presets, .request = make_request(&memory)};
     struct sta_query_result *result;
     int rc = check_one_run(snapshot, err);
     if (rc == STA_OK)
@@ -327,12 +324,11 @@ static int read_trace(struct sta_snapshot *snapshot, struct sta_presets *presets
 }
 
 int sta_align_of_trace(struct sta_snapshot *snapshot, struct sta_presets *presets, int64_t epoch,
-                       const char *spill_folder, const struct sta_budget *budget,
-                       struct sta_align_input *input, struct sta_error *err)
+                       const struct sta_budget *budget, struct sta_align_input *input, struct sta_error *err)
 {
     struct sta_training_log log;
     sta_training_log_init(&log, budget->account);
-    int rc = read_trace(snapshot, presets, spill_folder, budget, &log, err);
+    int rc = read_trace(snapshot, presets, budget, &log, err);
     if (rc == STA_OK)
         rc = sta_align_of_log(&log, epoch, budget, input, err);
     sta_training_log_fini(&log);

@@ -160,7 +160,7 @@ STA_MUSTCHECK int sta_align_of_log(struct sta_training_log *log, int64_t epoch,
                                    struct sta_error *err);
 /** The same of a trace that a log was read into. */
 STA_MUSTCHECK int sta_align_of_trace(struct sta_snapshot *snapshot, struct sta_presets *presets,
-                                     int64_t epoch, const char *spill_folder, const struct sta_budget *budget,
+                                     int64_t epoch, const struct sta_budget *budget,
                                      struct sta_align_input *input, struct sta_error *err);
 
 #define STA_ALIGN_LOG_SKIP 11 /* first iterations that are left out of the figures of a log, as warm-up */

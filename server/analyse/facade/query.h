@@ -31,7 +31,6 @@ struct sta_query {
     const struct sta_document *request; /* an object: the members of query.md part 3, without traces, cursor
                                          * and format.  In the first stage `limit` counts for the rows of a
                                          * page and is left to the readers; where a `then` follows it cuts */
-    const char *spill_folder;           /* where what does not fit the memory goes, in files without names */
 };
 
 struct sta_query_result; /* counted references; holds on to snapshots and presets; any thread */

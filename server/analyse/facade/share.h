@@ -16,7 +16,6 @@ struct sta_share_host {
     /** The presets of a fingerprint, retained; STA_EOUTDATED when these here are others. */
     int (*find_presets)(void *context, uint64_t fingerprint, struct sta_presets **presets,
                         struct sta_error *err);
-    const char *spill_folder;
 };
 
 /**

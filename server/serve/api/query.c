@@ -18,8 +18,7 @@ static struct sta_query query_of(struct sta_view *view)
     return (struct sta_query){.traces = traces,
                               .trace_count = view->trace_count,
                               .presets = view->presets,
-                              .request = view->document,
-                              .spill_folder = view->server->options.spill};
+                              .request = view->document};
 }
 
 static int run_query(struct sta_view *view, const struct sta_budget *budget, struct sta_result **result,

@@ -255,9 +255,9 @@ static int align_log(struct sta_view *view, const struct sta_budget *budget, str
     if (status == STA_OK)
         status = read_conf(view, text, length, &request, &conf, err);
     if (status == STA_OK)
-        status = sta_align_of_trace(view->snapshot, view->presets,
-                                    request.has_epoch ? request.epoch : STA_ALIGN_LOG_EPOCH,
-                                    view->server->options.spill, budget, &input, err);
+        status =
+            sta_align_of_trace(view->snapshot, view->presets,
+                               request.has_epoch ? request.epoch : STA_ALIGN_LOG_EPOCH, budget, &input, err);
     if (status != STA_OK)
         return status;
     status = table_of_log(&input, &request, &conf, view->values[STA_PARAMETER_ALIGN_TABLE].text, budget,

@@ -35,7 +35,7 @@ static struct sta_shared *ask(void *context, const struct sta_buffer *query, con
 int peers_work(struct peers *peers, size_t size, unsigned rank, const struct sta_budget *budget,
                struct sta_buffer *state, struct sta_error *err)
 {
-    const struct sta_share_host host = {peers, open_version, find_presets, NULL};
+    const struct sta_share_host host = {peers, open_version, find_presets};
     const struct sta_stripe stripe = {rank, peers->calls.count, 1};
     const unsigned char *bytes = (const unsigned char *)peers->query.data;
     struct sta_cursor query = {.at = bytes, .end = bytes + size};

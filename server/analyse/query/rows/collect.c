@@ -12,8 +12,7 @@
 int sta_collect_plain(const struct sta_plain *plain, const struct sta_query_context *context, uint64_t limit,
                       struct sta_materialized *rows, struct sta_error *err)
 {
-    struct sta_plain_reader *reader =
-        sta_plain_reader_create(plain, context->budget, context->spill_folder, limit, NULL);
+    struct sta_plain_reader *reader = sta_plain_reader_create(plain, context->budget, limit, NULL);
     const struct sta_vector *vectors;
     uint32_t count = 1;
     int rc = STA_OK;

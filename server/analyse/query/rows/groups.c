@@ -275,8 +275,7 @@ static void pass_fini(struct pass *pass)
     sta_arena_fini(&pass->memory);
 }
 
-static int create_grouping(struct pass *pass, const struct sta_budget *budget, const char *spill_folder,
-                           struct sta_error *err)
+static int create_grouping(struct pass *pass, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_plan_stage *stage = pass->stage;
     enum sta_type *types = sta_alloc_array(pass->key_count + 1, sizeof *types);
@@ -292,7 +291,7 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, c
                                          .keep_missing = stage->keep_missing,
                                          .primitives = stage->primitives,
                                          .primitive_count = stage->primitive_count};
-    int rc = sta_aggregation_create(&shape, budget, spill_folder, &pass->grouping, err);
+    int rc = sta_aggregation_create(&shape, budget, budget->spill_folder, &pass->grouping, err);
     free(types);
     return rc;
 }
@@ -373,7 +372,7 @@ static int begin(struct pass *pass, const struct sta_pipeline *pipeline, struct 
         rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc == 0)
         rc = prepare_edges(pass, context, wanted, err);
-    return rc == 0 ? create_grouping(pass, &share, context->spill_folder, err) : rc;
+    return rc == 0 ? create_grouping(pass, &share, err) : rc;
 }
 
 /* Least and largest value of a stripe. */

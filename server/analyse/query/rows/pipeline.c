@@ -82,8 +82,9 @@ void sta_pipeline_init(struct sta_pipeline *pipeline, struct sta_events *events,
     size_t count = trace_count(pipeline) * stage_count;
     pipeline->programs = sta_alloc_array(count, sizeof(struct sta_stage_programs *));
     for (size_t i = 0; i < count; i++)
-        pipeline->programs[i] = sta_stage_programs_create(
-            &stages[i % stage_count], sta_query_context_texts_memory(context) / count, context->spill_folder);
+        pipeline->programs[i] = sta_stage_programs_create(&stages[i % stage_count],
+                                                          sta_query_context_texts_memory(context) / count,
+                                                          context->budget->spill_folder);
     choose_parts(pipeline);
 }
 

@@ -167,8 +167,8 @@ int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
                                 .without_at = pipeline->events == NULL};
     STA_ASSERT(plain->sorted || pipeline->events != NULL);
     sta_shown_init(&plain->shown, stage);
-    sta_account_init_texts(&plain->kept, sta_query_context_texts_memory(context), context->spill_folder,
-                           account);
+    sta_account_init_texts(&plain->kept, sta_query_context_texts_memory(context),
+                           context->budget->spill_folder, account);
     sta_share_put_query(&plain->query, pipeline, context);
     int rc = pipeline->events != NULL ? sta_events_rank_chunks(pipeline->events, err) : STA_OK;
     if (rc != 0 || !plain->sorted)
@@ -291,14 +291,13 @@ static size_t chunk_row_bytes(const struct sta_plain *plain)
 }
 
 struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
-                                                 const struct sta_budget *budget, const char *spill_folder,
-                                                 uint64_t wanted, const uint64_t *after)
+                                                 const struct sta_budget *budget, uint64_t wanted,
+                                                 const uint64_t *after)
 {
     struct sta_plain_reader *reader = sta_alloc(sizeof *reader);
     uint32_t words = sta_plain_key_words(plain);
     reader->plain = plain;
     reader->budget = *budget;
-    reader->spill_folder = sta_strdup(spill_folder != NULL ? spill_folder : "");
     reader->key = sta_alloc_array(words, sizeof *reader->key);
     reader->most_rows = STA_MAX(budget->memory / 4 / chunk_row_bytes(plain), (size_t)STA_ROW_GROUP_ROWS);
     reader->from = INT64_MIN;
@@ -330,7 +329,6 @@ void sta_plain_reader_destroy(struct sta_plain_reader *reader)
     free(reader->records);
     free(reader->rows);
     free(reader->key);
-    free(reader->spill_folder);
     free(reader);
 }
 

@@ -56,12 +56,12 @@ STA_MUSTCHECK int sta_plain_work(const struct sta_plain *plain, const struct sta
 uint32_t sta_plain_key_words(const struct sta_plain *plain);
 
 struct sta_plain_reader;
-/** @budget, @spill_folder: copied.  @wanted: rows that will be read, and that nobody goes on from; 0: as many
+/** @budget: copied.  @wanted: rows that will be read, and that nobody goes on from; 0: as many
  * as the first call asks for, maybe more.  @after: the key of a row, to start behind it; NULL: from the
  * first. */
 struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
-                                                 const struct sta_budget *budget, const char *spill_folder,
-                                                 uint64_t wanted, const uint64_t *after);
+                                                 const struct sta_budget *budget, uint64_t wanted,
+                                                 const uint64_t *after);
 void sta_plain_reader_destroy(struct sta_plain_reader *reader); /* NULL allowed */
 /** Passes over the next @rows rows.  Before the first read: neither sorted nor shown are more than needed. */
 void sta_plain_skip(struct sta_plain_reader *reader, uint64_t rows);

@@ -9,7 +9,6 @@
 struct sta_plain_reader {
     const struct sta_plain *plain;
     struct sta_budget budget;
-    char *spill_folder;
     uint64_t *key;    /* of the last row given out */
     bool started;     /* key is set: rows up to it are behind us */
     uint64_t wanted;  /* rows that will be read; 0: unknown */

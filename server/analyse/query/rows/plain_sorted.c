@@ -145,7 +145,7 @@ static void create_sorter(struct sta_plain_reader *reader, uint64_t most)
     const struct sta_sorter_spec spec = {.words = reader->plain->layout.words,
                                          .limit = most,
                                          .memory = reader->budget.memory / 2,
-                                         .spill_folder = reader->spill_folder,
+                                         .spill_folder = reader->budget.spill_folder,
                                          .budget = &reader->budget};
     sta_sorter_destroy(reader->sorter);
     reader->sorter = sta_sorter_create(&spec);
@@ -250,8 +250,7 @@ int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context
         return put_count(plain, context->budget, stripe, sink, err);
     if (!plain->sorted || (wanted->after != NULL && wanted->words != plain->layout.words))
         return sta_shared_fail(err);
-    struct sta_plain_reader *reader =
-        sta_plain_reader_create(plain, context->budget, context->spill_folder, 0, wanted->after);
+    struct sta_plain_reader *reader = sta_plain_reader_create(plain, context->budget, 0, wanted->after);
     create_sorter(reader, wanted->most);
     int rc = record_stripe(reader, stripe, err);
     if (rc == STA_OK)

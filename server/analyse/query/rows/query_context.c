@@ -10,8 +10,8 @@
 struct sta_materialized *sta_query_context_rows(const struct sta_query_context *context,
                                                 const struct sta_column_info *columns, size_t column_count)
 {
-    return sta_materialized_create(columns, column_count, context->budget->memory / 4, context->spill_folder,
-                                   context->budget->account);
+    return sta_materialized_create(columns, column_count, context->budget->memory / 4,
+                                   context->budget->spill_folder, context->budget->account);
 }
 
 uint64_t sta_query_context_texts_memory(const struct sta_query_context *context)

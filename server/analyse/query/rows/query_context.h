@@ -1,5 +1,5 @@
-/* query_context.h - what the steps of a query have in common: limits, the spill folder, and what is recorded
- * of each (private to query/rows). */
+/* query_context.h - what the steps of a query have in common: limits, and what is recorded of each
+ * (private to query/rows). */
 #ifndef STA_ANALYSE_QUERY_ROWS_QUERY_CONTEXT_H
 #define STA_ANALYSE_QUERY_ROWS_QUERY_CONTEXT_H
 
@@ -11,7 +11,6 @@ struct sta_budget;
 struct sta_query_context {
     const struct sta_budget *budget;
     const struct sta_query *query; /* while it is run: for other ranks */
-    const char *spill_folder;
     struct sta_query_step *steps;
     size_t step_count, step_capacity;
     uint64_t started; /* the last step, uv_hrtime */

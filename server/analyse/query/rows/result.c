@@ -24,7 +24,6 @@ struct sta_query_result {
     struct sta_plan plan;
     struct sta_query_context context;
     struct sta_outcome outcome;
-    char *spill_folder;
     uint64_t fingerprint;
     uv_mutex_t lock; /* over counting */
     bool counted;
@@ -97,9 +96,7 @@ int sta_query_run(const struct sta_query *query, const struct sta_budget *budget
     struct sta_query_result *fresh = sta_alloc(sizeof *fresh);
     atomic_init(&fresh->references, 1);
     STA_ASSERT(uv_mutex_init(&fresh->lock) == 0);
-    fresh->spill_folder = sta_strdup(query->spill_folder != NULL ? query->spill_folder : "");
-    fresh->context =
-        (struct sta_query_context){.budget = budget, .query = query, .spill_folder = fresh->spill_folder};
+    fresh->context = (struct sta_query_context){.budget = budget, .query = query};
     fresh->fingerprint = fingerprint_of(query);
     int rc = sta_stages_bind(query, &fresh->plan, &fresh->events, err);
     if (rc == 0)
@@ -131,7 +128,6 @@ void sta_query_result_release(struct sta_query_result *result)
     sta_events_destroy(result->events);
     sta_query_context_fini(&result->context);
     uv_mutex_destroy(&result->lock);
-    free(result->spill_folder);
     free(result);
 }
 
@@ -215,8 +211,8 @@ static void start(struct sta_query_reader *reader, const struct sta_budget *budg
 {
     struct sta_query_result *result = reader->result;
     if (result->outcome.materialized == NULL) {
-        reader->plain = sta_plain_reader_create(&result->outcome.plain, budget, result->spill_folder, 0,
-                                                words != NULL ? words + 1 : NULL);
+        reader->plain =
+            sta_plain_reader_create(&result->outcome.plain, budget, 0, words != NULL ? words + 1 : NULL);
         return;
     }
     reader->batch = sta_materialized_batch_create(result->outcome.materialized);

@@ -141,7 +141,6 @@ static int read_query(const struct sta_share_host *host, struct sta_cursor *in, 
         work->query.request = sta_document_get(in, &work->memory);
     if (status == STA_OK && work->query.request == NULL)
         status = sta_shared_fail(err);
-    work->query.spill_folder = host->spill_folder;
     return status;
 }
 
@@ -160,8 +159,7 @@ static int run(const struct work *work, const struct sta_share_wanted *wanted,
                struct sta_error *err)
 {
     const struct sta_byte_sink sink = {state, write_state};
-    struct sta_query_context context = {
-        .budget = budget, .query = &work->query, .spill_folder = work->query.spill_folder};
+    struct sta_query_context context = {.budget = budget, .query = &work->query};
     struct sta_plan plan = {.stages = NULL};
     struct sta_events *events = NULL;
     int status = sta_stages_bind(&work->query, &plan, &events, err);

@@ -12,7 +12,7 @@ void asked_init(struct asked *asked)
 {
     static const char *const folders[] = {STA_TEST_CONFIG "/presets"};
     struct sta_error err = STA_ERROR_INIT;
-    *asked = (struct asked){.budget = {.workers = 3, .memory = (size_t)256 << 20}};
+    *asked = (struct asked){.budget = {.workers = 3, .memory = (size_t)256 << 20, .spill_folder = "/tmp"}};
     cr_assert_eq(sta_presets_load(STA_TEST_CONFIG "/functions.yaml", folders, 1, &asked->presets, &err), 0,
                  "%s", err.text);
 }
@@ -154,8 +154,7 @@ static struct sta_query query_of(const struct asked *asked, const struct sta_doc
     return (struct sta_query){.traces = asked->traces,
                               .trace_count = asked->trace_count,
                               .presets = asked->presets,
-                              .request = request,
-                              .spill_folder = "/tmp"};
+                              .request = request};
 }
 
 char *asked_document(const struct asked *asked, const struct sta_document *request, size_t page)
