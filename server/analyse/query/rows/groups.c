@@ -2,7 +2,6 @@
  * its edges first. */
 #include "analyse/query/rows/stage_kinds.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <uv.h>
 
@@ -17,7 +16,6 @@
 struct local {
     struct sta_vector *keys, *arguments;
     struct sta_vector_space *space; /* of the bins of HISTOGRAM, or of the keys of threads; NULL: neither */
-    double low, high;
 };
 
 struct pass {
@@ -25,8 +23,8 @@ struct pass {
     const struct sta_pipeline *pipeline;
     const struct sta_plan_stage *stage;
     struct sta_aggregation *grouping;
+    bool finds_range; /* it is of the least and the largest value that HISTOGRAM counts */
     struct local *locals;
-    unsigned workers;
     size_t key_count; /* that rows are grouped by: with the bin, those of a thread as one */
     struct sta_thread_keys threads;
     double *edges; /* HISTOGRAM */
@@ -68,9 +66,7 @@ static int fetch_keys(const struct pass *pass, struct local *local, struct sta_p
 
 static double number_at(const struct sta_vector *vector, uint32_t row)
 {
-    return vector->type == STA_TYPE_FLOAT ? vector->numbers[row]
-           : vector->type == STA_TYPE_INT ? (double)vector->integers[row]
-                                          : vector->bools[row];
+    return vector->type == STA_TYPE_FLOAT ? vector->numbers[row] : (double)vector->integers[row];
 }
 
 #define NO_BIN (-1) /* the group exists, the value is in no bin */
@@ -134,7 +130,7 @@ static int group_part(void *self, unsigned worker, struct sta_pipeline_state *st
     return rc != 0 ? rc : sta_aggregation_consume(pass->grouping, worker, &rows, err);
 }
 
-/* ---- edges of a histogram */
+/* ---- the range of what a histogram counts */
 
 static bool is_grouped(const struct pass *pass, const struct local *local, uint32_t row)
 {
@@ -144,84 +140,86 @@ static bool is_grouped(const struct pass *pass, const struct local *local, uint3
     return true;
 }
 
-static int widen_range(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err)
+/* Rows that are in a group are all of one, whose values have a least and a largest one. */
+static int range_part(void *self, unsigned worker, struct sta_pipeline_state *state, struct sta_error *err)
 {
     struct pass *pass = self;
     struct local *local = &pass->locals[worker];
     struct sta_vector of;
+    struct sta_aggregation_input rows = {.selected = local->space->codes, .arguments = &of};
     int rc = fetch(state, STA_PART_KEYS, pass->stage->key_count, local->keys, err);
     if (rc == 0)
         rc = sta_executor_part(state->top, STA_PART_HISTOGRAM, 0, &of, err);
     for (uint32_t i = 0; rc == 0 && i < state->count; i++) {
-        uint32_t row = state->selected != NULL ? state->selected[i] : i;
-        if (sta_vector_is_missing(&of, row) || !is_grouped(pass, local, row))
-            continue;
-        double value = number_at(&of, of.constant ? 0 : row);
-        local->low = fmin(local->low, value);
-        local->high = fmax(local->high, value);
+        const uint32_t row = state->selected != NULL ? state->selected[i] : i;
+        local->space->codes[rows.count] = row;
+        rows.count += is_grouped(pass, local, row);
     }
-    return rc;
+    return rc != 0 ? rc : sta_aggregation_consume(pass->grouping, worker, &rows, err);
 }
 
-/* Groups the rows, or, while there is no grouping, finds the range of their values. */
+/* ---- stripes */
+
 static int scan_stripe(void *self, const struct sta_stripe *stripe, struct sta_error *err)
 {
     const struct gathering *gathering = self;
     struct pass *pass = gathering->pass;
     const struct sta_pipeline_visitor visitor = {.self = pass,
-                                                 .visit = pass->grouping != NULL ? group_part : widen_range,
-                                                 .takes_marks = pass->grouping != NULL &&
+                                                 .visit = pass->finds_range ? range_part : group_part,
+                                                 .takes_marks = !pass->finds_range &&
                                                                 sta_aggregation_takes_marks(pass->grouping)};
     return sta_pipeline_run(pass->pipeline, &visitor, stripe, gathering->budget, err);
 }
 
-/* What another rank has found. */
-static int take_range(void *self, struct sta_cursor *state, struct sta_error *err)
+/* What another rank has gathered. */
+static int take_stripe(void *self, struct sta_cursor *state, struct sta_error *err)
 {
     const struct gathering *gathering = self;
-    struct local *local = &gathering->pass->locals[0];
-    const double low = sta_shared_get_number(state), high = sta_shared_get_number(state);
-    if (state->failed || isnan(low) || isnan(high))
-        return sta_shared_fail(err);
-    local->low = fmin(local->low, low);
-    local->high = fmax(local->high, high);
-    return STA_OK;
+    return sta_aggregation_deserialize(gathering->pass->grouping, state, err);
 }
 
-static void begin_range(struct pass *pass)
+static int gather(struct pass *pass, const struct sta_share_wanted *wanted, const struct sta_budget *budget,
+                  struct sta_error *err)
 {
-    for (unsigned i = 0; i < pass->workers; i++) {
-        pass->locals[i].low = INFINITY;
-        pass->locals[i].high = -INFINITY;
-    }
+    struct gathering gathering = {pass, budget};
+    const struct sta_stripe_work work = {&gathering, scan_stripe, take_stripe};
+    return sta_share_stripes(&pass->query, wanted, &work, budget, err);
 }
 
-/* Of all workers, by the first. */
-static const struct local *end_range(struct pass *pass)
+/* ---- edges of a histogram */
+
+static int create_range(struct pass *pass, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct local *all = &pass->locals[0];
-    for (unsigned i = 1; i < pass->workers; i++) {
-        all->low = fmin(all->low, pass->locals[i].low);
-        all->high = fmax(all->high, pass->locals[i].high);
-    }
-    return all;
+    const enum sta_type type = pass->stage->histogram.of->type;
+    const struct sta_primitive ends[] = {{.aggregate = STA_AGGREGATE_MIN, .types = {type}},
+                                         {.aggregate = STA_AGGREGATE_MAX, .types = {type}}};
+    const struct sta_aggregation_spec spec = {.primitives = ends, .primitive_count = STA_COUNT_OF(ends)};
+    pass->finds_range = true;
+    return sta_aggregation_create(&spec, budget, NULL, &pass->grouping, err);
 }
 
 static int find_edges(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
     const struct sta_share_wanted wanted = {.range = true};
-    struct gathering gathering = {pass, context->budget};
-    const struct sta_stripe_work work = {&gathering, scan_stripe, take_range};
+    struct sta_aggregation_table ends = {.rows = 0};
     sta_pipeline_step(pass->pipeline, context, "range");
-    begin_range(pass);
-    int rc = sta_share_stripes(&pass->query, &wanted, &work, context->budget, err);
-    const struct local *all = end_range(pass);
+    int rc = create_range(pass, context->budget, err);
+    if (rc == 0)
+        rc = gather(pass, &wanted, context->budget, err);
+    if (rc == 0)
+        rc = sta_aggregation_collect(pass->grouping, &ends, err);
     sta_query_context_end_step(context);
-    if (rc != 0)
-        return rc;
-    bool any = all->low <= all->high;
-    return sta_plan_equal_edges(&pass->stage->histogram, any ? all->low : 0, any ? all->high : 1, pass->edges,
-                                err);
+    if (rc == 0) {
+        const bool any = !sta_vector_is_missing(&ends.values[0], 0);
+        const double low = any ? number_at(&ends.values[0], 0) : 0;
+        const double high = any ? number_at(&ends.values[1], 0) : 1;
+        rc = sta_plan_equal_edges(&pass->stage->histogram, low, high, pass->edges, err);
+    }
+    sta_aggregation_table_fini(&ends);
+    sta_aggregation_destroy(pass->grouping);
+    pass->grouping = NULL;
+    pass->finds_range = false;
+    return rc;
 }
 
 /* @wanted: with edges, where another process has found them; NULL: it is this one that asks. */
@@ -250,7 +248,7 @@ static int pass_init(struct pass *pass, const struct sta_pipeline *pipeline, con
 {
     const unsigned workers = sta_budget_workers(budget);
     const struct sta_plan_stage *stage = &pipeline->stages[pipeline->stage_count - 1];
-    *pass = (struct pass){.pipeline = pipeline, .stage = stage, .workers = workers};
+    *pass = (struct pass){.pipeline = pipeline, .stage = stage};
     int rc = sta_thread_keys_init(&pass->threads, pipeline, budget->account, err);
     pass->key_count = stage->key_count + (stage->kind == STA_PLAN_HISTOGRAM);
     pass->key_count -= pass->threads.count > 0 ? pass->threads.count - 1 : 0;
@@ -310,22 +308,13 @@ static char *name_keys(const struct sta_plan_stage *stage)
     return sta_sprintf("%zu aggregates of all rows", stage->primitive_count);
 }
 
-/* What another rank has gathered. */
-static int take_stripe(void *self, struct sta_cursor *state, struct sta_error *err)
-{
-    const struct gathering *gathering = self;
-    return sta_aggregation_deserialize(gathering->pass->grouping, state, err);
-}
-
 static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)
 {
-    struct gathering gathering = {pass, context->budget};
-    const struct sta_stripe_work work = {&gathering, scan_stripe, take_stripe};
     const bool finds_edges = pass->edges != NULL && pass->stage->histogram.edges == NULL;
     const struct sta_share_wanted wanted = {
         .edges = pass->edges, .edge_count = finds_edges ? (size_t)pass->stage->histogram.bins + 1 : 0};
     sta_pipeline_step(pass->pipeline, context, "scan");
-    int rc = sta_share_stripes(&pass->query, &wanted, &work, context->budget, err);
+    int rc = gather(pass, &wanted, context->budget, err);
     sta_query_context_end_step(context);
     return rc;
 }
@@ -368,32 +357,14 @@ static int begin(struct pass *pass, const struct sta_pipeline *pipeline, struct 
     share.memory = sta_query_context_step_memory(context);
     int rc = pass_init(pass, pipeline, &share, err);
     sta_share_put_query(&pass->query, pipeline, context);
+    if (rc == 0 && wanted != NULL && wanted->range)
+        return pass->stage->kind == STA_PLAN_HISTOGRAM ? create_range(pass, &share, err)
+                                                       : sta_shared_fail(err);
     if (rc == 0 && pass->ordered && pipeline->events != NULL)
         rc = sta_events_rank_chunks(pipeline->events, err);
     if (rc == 0)
         rc = prepare_edges(pass, context, wanted, err);
     return rc == 0 ? create_grouping(pass, &share, err) : rc;
-}
-
-/* Least and largest value of a stripe. */
-static int range_work(const struct sta_pipeline *pipeline, const struct sta_query_context *context,
-                      const struct sta_stripe *stripe, const struct sta_byte_sink *sink,
-                      struct sta_error *err)
-{
-    struct pass pass;
-    struct gathering gathering = {&pass, context->budget};
-    int rc = pass_init(&pass, pipeline, context->budget, err);
-    begin_range(&pass);
-    if (rc == 0 && pass.stage->kind != STA_PLAN_HISTOGRAM)
-        rc = sta_shared_fail(err);
-    if (rc == 0)
-        rc = scan_stripe(&gathering, stripe, err);
-    const struct local *all = end_range(&pass);
-    const double range[] = {all->low, all->high};
-    if (rc == 0)
-        rc = sink->write(sink->self, range, sizeof range, err);
-    pass_fini(&pass);
-    return rc;
 }
 
 int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_context *context,
@@ -402,8 +373,6 @@ int sta_groups_work(const struct sta_pipeline *pipeline, struct sta_query_contex
 {
     struct pass pass;
     struct gathering gathering = {&pass, context->budget};
-    if (wanted->range)
-        return range_work(pipeline, context, stripe, sink, err);
     int rc = begin(&pass, pipeline, context, wanted, err);
     const uint64_t began = uv_hrtime();
     if (rc == 0)

@@ -11,8 +11,8 @@
 struct sta_share_wanted {
     bool rows; /* of its rows; else of its groups */
     /* of groups */
-    bool range; /* two doubles, the least and the largest value of a histogram that looks for its edges;
-                   else the state of the groups */
+    bool range; /* the state of the least and the largest value of a histogram that looks for its edges;
+                   else that of the groups */
     const double *edges; /* that it has found; NULL: it looks for none */
     size_t edge_count;
     /* of rows */
