@@ -100,7 +100,7 @@ struct sta_plan {
     const char *preset; /* NULL: none */
     bool filters;
     bool has_from, has_to;
-    double from, to;
+    double from, to; /* seconds from the origin */
     struct sta_column_info
         *columns; /* of the answer, in order: the last stage's result, then what compare adds */
     size_t column_count;

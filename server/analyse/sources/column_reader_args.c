@@ -36,6 +36,25 @@ struct sta_single_value sta_column_value_at(const struct sta_column_values *valu
     }
 }
 
+bool sta_integer_of_text(struct sta_text text, int64_t *integer)
+{
+    static const char blanks[] = " \t\n\r\v\f";
+    const char *start = text.bytes, *end = text.bytes + text.length;
+    while (start < end && *start != '\0' && strchr(blanks, *start) != NULL)
+        start++;
+    while (end > start && end[-1] != '\0' && strchr(blanks, end[-1]) != NULL)
+        end--;
+    return sta_parse_int(start, (size_t)(end - start), integer);
+}
+
+bool sta_integer_of_number(double number, int64_t *integer)
+{
+    if (!(number >= -0x1p63 && number < 0x1p63) || number != (double)(int64_t)number)
+        return false;
+    *integer = (int64_t)number;
+    return true;
+}
+
 /* ---- args.<key> */
 
 /* Any value as text; numbers and conditions as JSON has them. */
@@ -184,14 +203,12 @@ int sta_column_reader_args(struct sta_column_reader *reader, struct sta_args_sou
 
 static int64_t positive_of(const struct sta_positive_source *source, struct sta_single_value v)
 {
+    int64_t whole;
     switch (v.kind) {
     case STA_VALUE_INT:
         return v.value.integer > 0 ? v.value.integer : 0;
-    case STA_VALUE_FLOAT: /* 5.0 is an integer too */
-        return v.value.number > 0 && v.value.number < 0x1p63 &&
-                       v.value.number == (double)(int64_t)v.value.number
-                   ? (int64_t)v.value.number
-                   : 0;
+    case STA_VALUE_FLOAT:
+        return sta_integer_of_number(v.value.number, &whole) && whole > 0 ? whole : 0;
     case STA_VALUE_TEXT:
         return source->of_text[v.value.code];
     default:

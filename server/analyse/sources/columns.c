@@ -45,17 +45,10 @@ static bool classify_functions(struct sta_columns *columns)
 
 /* ---- positive integers of args */
 
-/* As a trace may spell an integer inside a string: blanks around it are allowed. */
 static int64_t positive_of_text(struct sta_text text)
 {
-    static const char blanks[] = " \t\n\r\v\f";
-    const char *start = text.bytes, *end = text.bytes + text.length;
     int64_t value;
-    while (start < end && *start != '\0' && strchr(blanks, *start) != NULL)
-        start++;
-    while (end > start && end[-1] != '\0' && strchr(blanks, end[-1]) != NULL)
-        end--;
-    return sta_parse_int(start, (size_t)(end - start), &value) && value > 0 ? value : 0;
+    return sta_integer_of_text(text, &value) && value > 0 ? value : 0;
 }
 
 static bool find_positive(struct sta_columns *columns, const char *key, struct sta_positive_source *source)

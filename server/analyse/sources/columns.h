@@ -104,6 +104,10 @@ struct sta_single_value {
     union sta_value value;
 };
 struct sta_single_value sta_column_value_at(const struct sta_column_values *values, uint32_t row);
+/** The integer that a text spells, with blanks around it or not; that a number is, as 5.0 is.  Return: false
+ * when it is none. */
+bool sta_integer_of_text(struct sta_text text, int64_t *integer);
+bool sta_integer_of_number(double number, int64_t *integer);
 
 /** How many values columns have now. */
 uint32_t sta_column_reader_rows(const struct sta_column_reader *reader);

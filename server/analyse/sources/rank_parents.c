@@ -125,27 +125,6 @@ static int offer(const struct search *search, struct claim *best, const struct c
 }
 
 /* The integer that a value of an args key stands for. */
-static bool integer_of_text(struct sta_text text, int64_t *value)
-{
-    const char *bytes = text.bytes;
-    size_t length = text.length;
-    while (length > 0 && strchr(" \t\r\n", bytes[0]) != NULL && bytes[0] != '\0') {
-        bytes++;
-        length--;
-    }
-    while (length > 0 && strchr(" \t\r\n", bytes[length - 1]) != NULL && bytes[length - 1] != '\0')
-        length--;
-    return sta_parse_int(bytes, length, value);
-}
-
-static bool integer_of_number(double number, int64_t *value)
-{
-    if (!(number >= -9.2e18 && number <= 9.2e18) || number != (double)(int64_t)number)
-        return false;
-    *value = (int64_t)number;
-    return true;
-}
-
 static bool integer_at(const struct search *search, const struct sta_column_values *values, uint32_t key,
                        uint32_t row, int64_t *value)
 {
@@ -155,10 +134,10 @@ static bool integer_at(const struct search *search, const struct sta_column_valu
         *value = found.value.integer;
         return true;
     case STA_VALUE_FLOAT:
-        return integer_of_number(found.value.number, value);
+        return sta_integer_of_number(found.value.number, value);
     case STA_VALUE_TEXT:
-        return integer_of_text(sta_dictionary_text(sta_tables_values(search->tables, key), found.value.code),
-                               value);
+        return sta_integer_of_text(
+            sta_dictionary_text(sta_tables_values(search->tables, key), found.value.code), value);
     default:
         return false;
     }

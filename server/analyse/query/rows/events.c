@@ -90,15 +90,15 @@ static int64_t first_tick(double seconds, int64_t per_us)
     return tick;
 }
 
-static void set_window(struct sta_events_trace *trace, const struct sta_events_window *window)
+static void set_window(struct sta_events_trace *trace, const struct sta_plan *plan)
 {
     int64_t per_us = sta_snapshot_info(trace->snapshot)->ticks_per_us;
     trace->scan = (struct sta_scan){
         .columns = trace->columns, .classes = trace->classes, .from = INT64_MIN, .to = INT64_MAX};
-    if (window->has_from)
-        trace->scan.from = first_tick(window->from, per_us);
-    if (window->has_to)
-        trace->scan.to = first_tick(window->to, per_us);
+    if (plan->has_from)
+        trace->scan.from = first_tick(plan->from, per_us);
+    if (plan->has_to)
+        trace->scan.to = first_tick(plan->to, per_us);
 }
 
 /* ---- binding */
@@ -130,28 +130,27 @@ static bool have_nanoseconds(const struct sta_query *query)
     return false;
 }
 
-static int bind_traces(struct sta_events *events, const struct sta_query *query, const char *name,
-                       bool filters, struct sta_error *err)
+static int bind_traces(struct sta_events *events, const struct sta_query *query, const struct sta_plan *plan,
+                       struct sta_error *err)
 {
     const struct sta_preset *preset = NULL;
-    int rc = name != NULL ? sta_view_query_preset(events->presets, name, &preset, err) : 0;
+    int rc = plan->preset != NULL ? sta_view_query_preset(events->presets, plan->preset, &preset, err) : 0;
     for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
-        rc = bind_trace(events, &query->traces[i], preset, filters, have_nanoseconds(query), err);
+        rc = bind_trace(events, &query->traces[i], preset, plan->filters, have_nanoseconds(query), err);
     for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
         rc = map_columns(events, &events->traces[i], err);
+    for (size_t i = 0; rc == 0 && i < query->trace_count; i++)
+        set_window(&events->traces[i], plan);
     return rc;
 }
 
-int sta_events_create(const struct sta_query *query, const char *preset, bool filters,
-                      const struct sta_events_window *window, struct sta_events **events,
+int sta_events_create(const struct sta_query *query, const struct sta_plan *plan, struct sta_events **events,
                       struct sta_error *err)
 {
     struct sta_events *fresh = sta_alloc(sizeof *fresh);
     fresh->presets = sta_presets_retain(query->presets);
     fresh->traces = sta_alloc_array(query->trace_count, sizeof *fresh->traces);
-    int rc = bind_traces(fresh, query, preset, filters, err);
-    for (size_t i = 0; rc == 0 && i < fresh->trace_count; i++)
-        set_window(&fresh->traces[i], window);
+    int rc = bind_traces(fresh, query, plan, err);
     if (rc != 0) {
         sta_events_destroy(fresh);
         fresh = NULL;

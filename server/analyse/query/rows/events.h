@@ -7,7 +7,7 @@
 #define STA_ANALYSE_QUERY_EVENTS_H
 
 #include "analyse/sources/columns.h"
-#include "analyse/facade/query.h"
+#include "analyse/query/plan.h"
 #include "analyse/sources/scan.h"
 
 #define STA_NO_COLUMN UINT32_MAX
@@ -37,20 +37,15 @@ struct sta_events {
     struct sta_schema_column *schema_columns;
 };
 
-struct sta_events_window {
-    bool has_from, has_to;
-    double from, to; /* seconds from the origin: from <= time_start < to */
-};
-
 /**
  * sta_events_create - bind the traces of a query
- * @preset: cat is refined by it and, with @filters, what it drops is not there; NULL: events as they are
+ * @plan: as begun.  Its preset refines cat and, with filters, what that drops is not there; without a preset
+ * events are as traced.  Its window keeps from <= time_start < to
  * The schema is enum sta_logical, then args.<key> of all traces by key.  Return: 0, STA_EINPUT (/preset),
  * STA_ECORRUPT, STA_ENOMEM.
  */
-STA_MUSTCHECK int sta_events_create(const struct sta_query *query, const char *preset, bool filters,
-                                    const struct sta_events_window *window, struct sta_events **events,
-                                    struct sta_error *err);
+STA_MUSTCHECK int sta_events_create(const struct sta_query *query, const struct sta_plan *plan,
+                                    struct sta_events **events, struct sta_error *err);
 void sta_events_destroy(struct sta_events *events); /* NULL allowed */
 
 /** Finds the order of all chunks, on which the order of rows of equal time rests.  Return: 0 or STA_ENOMEM.

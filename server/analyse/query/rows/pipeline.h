@@ -84,8 +84,6 @@ STA_MUSTCHECK int sta_pipeline_state_load(struct sta_pipeline_state *state, stru
 /** The same; many rows that are left may be marked, not listed. */
 STA_MUSTCHECK int sta_pipeline_state_load_marked(struct sta_pipeline_state *state,
                                                  struct sta_pipeline_part part, struct sta_error *err);
-/** From now on only rows with @from <= ts < @to (ticks) of events are kept; INT64_MIN, INT64_MAX: open. */
-void sta_pipeline_state_narrow(struct sta_pipeline_state *state, int64_t from, int64_t to);
 /** From now on only rows that pass are kept.  @tests: of the trace of the parts that follow; borrowed; NULL:
  * none. */
 void sta_pipeline_state_require(struct sta_pipeline_state *state, const struct sta_column_tests *tests);

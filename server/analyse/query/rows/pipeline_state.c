@@ -38,8 +38,7 @@ struct state {
     size_t fate_capacity;
     struct sta_pipeline_part part;
     bool bound;                              /* visitor and executors are of the part's trace */
-    struct sta_column_tests window;          /* what else the rows of events must pass */
-    const struct sta_column_tests *required; /* likewise; NULL: nothing */
+    const struct sta_column_tests *required; /* what else the rows of events must pass; NULL: nothing */
     bool filtered;                           /* the first filter has been applied */
     uint8_t *marks;                          /* of rows that pass tests; room */
     uint32_t *selected;                      /* room */
@@ -279,19 +278,19 @@ static void drop_classes(struct state *state, struct sta_classes *classes, const
     state->public.count = kept;
 }
 
-/* Drops the rows of a row group that are outside of the window or fail what the first filter says of single
- * columns. */
+/* Drops the rows of a row group that fail what is required or what the first filter says of single columns.
+ */
 static int test_rows(struct state *state, struct sta_error *err)
 {
     const struct sta_pipeline *pipeline = state->pipeline;
     struct sta_pipeline_state *public = &state->public;
     const bool filters = pipeline->stages[0].filter != NULL;
     bool known;
-    if (public->count == 0 || (!filters && state->window.count == 0 && state->required == NULL))
-        return 0;
+    int rc = STA_OK;
+    if (public->count == 0 || (!filters && state->required == NULL))
+        return STA_OK;
     memset(state->marks, 1, sta_column_reader_rows(state->reader));
-    int rc = sta_column_reader_test(state->reader, &state->window, state->marks, &known, err);
-    if (rc == 0 && state->required != NULL)
+    if (state->required != NULL)
         rc = sta_column_reader_test(state->reader, state->required, state->marks, &known, err);
     if (rc == 0 && filters)
         rc = sta_predicates_test(pipeline->predicates[state->part.trace], state->reader, state->marks,
@@ -317,14 +316,6 @@ static int load_row_group(struct state *state, struct sta_error *err)
         drop_classes(state, trace->classes, &rows);
     seek_frames(state, rows.row_group->rows);
     return test_rows(state, err);
-}
-
-void sta_pipeline_state_narrow(struct sta_pipeline_state *public, int64_t from, int64_t to)
-{
-    struct sta_column_test *window = &inside(public)->window.tests[0];
-    inside(public)->window.count = from != INT64_MIN || to != INT64_MAX;
-    *window = (struct sta_column_test){.column = STA_COLUMN_TS,
-                                       .test = {.low = from, .high = to == INT64_MAX ? to : to - 1}};
 }
 
 void sta_pipeline_state_require(struct sta_pipeline_state *public, const struct sta_column_tests *tests)

@@ -21,6 +21,7 @@ struct slice {
     const struct sta_pipeline_part *parts; /* of the trace */
     size_t part_count;
     int64_t from, to;
+    struct sta_column_tests window;           /* of its rows */
     const struct sta_pipeline_part **touched; /* parts that reach into it */
     size_t touched_count;
     _Atomic size_t rows;
@@ -113,7 +114,7 @@ static int take_part(void *self, unsigned worker, struct sta_pipeline_state *sta
 {
     struct slice *slice = self;
     struct sta_plain_reader *reader = slice->reader;
-    sta_pipeline_state_narrow(state, slice->from, slice->to);
+    sta_pipeline_state_require(state, &slice->window);
     int rc = sta_pipeline_state_load(state, *slice->touched[number], err);
     if (rc != 0 || state->count == 0)
         return rc;
@@ -140,6 +141,9 @@ static int take_slice(struct slice *slice, struct sta_error *err)
         if (row_group->ts_max >= slice->from && row_group->ts_min < slice->to)
             slice->touched[slice->touched_count++] = &slice->parts[i];
     }
+    slice->window = (struct sta_column_tests){
+        .count = 1,
+        .tests = {{.column = STA_COLUMN_TS, .test = {.low = slice->from, .high = slice->to - 1}}}};
     sta_plain_begin_chunk(reader, slice->touched_count);
     atomic_store(&slice->rows, 0);
     atomic_store(&slice->too_many, false);

@@ -13,9 +13,8 @@ int sta_stages_bind(const struct sta_query *query, struct sta_plan *plan, struct
                     struct sta_error *err)
 {
     int rc = sta_plan_begin(query, plan, err);
-    const struct sta_events_window window = {plan->has_from, plan->has_to, plan->from, plan->to};
     if (rc == 0)
-        rc = sta_events_create(query, plan->preset, plan->filters, &window, events, err);
+        rc = sta_events_create(query, plan, events, err);
     return rc == 0 ? sta_plan_stages(query, &(*events)->schema, plan, err) : rc;
 }
 
