@@ -149,16 +149,12 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
 /* Times with nanoseconds: numbers of microseconds, and seconds, made from integers of nanoseconds. */
 static void use_nanoseconds(struct sta_schema_column *schema)
 {
-    static const struct {
-        enum sta_logical us, s, ticks;
-    } times[] = {{STA_LOGICAL_ts, STA_LOGICAL_time_start, STA_LOGICAL_ts_ticks},
-                 {STA_LOGICAL_te, STA_LOGICAL_time_end, STA_LOGICAL_te_ticks},
-                 {STA_LOGICAL_dur, STA_LOGICAL_time, STA_LOGICAL_dur_ticks}};
-    for (size_t i = 0; i < STA_COUNT_OF(times); i++) {
-        schema[times[i].us].type = STA_TYPE_FLOAT;
-        schema[times[i].us].ticks_of = schema[times[i].s].ticks_of = schema[times[i].ticks].name;
-        schema[times[i].us].ticks_per_unit = 1000;
-        schema[times[i].s].ticks_per_unit = 1000000000;
+    for (size_t i = 0; i < STA_TIMES; i++) {
+        const struct sta_time_columns *time = &sta_time_columns[i];
+        schema[time->us].type = STA_TYPE_FLOAT;
+        schema[time->us].ticks_of = schema[time->s].ticks_of = schema[time->ticks].name;
+        schema[time->us].ticks_per_unit = 1000;
+        schema[time->s].ticks_per_unit = 1000000000;
     }
 }
 

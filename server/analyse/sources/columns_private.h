@@ -105,6 +105,12 @@ const struct sta_proc_names *sta_columns_proc_names(struct sta_columns *columns)
 /** The column of the store whose codes a TEXT column is made from.  Return: false when there is none. */
 bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column, uint32_t *physical);
 
+/* A time in microseconds, in seconds, and the integers behind both. */
+struct sta_time_columns {
+    enum sta_logical us, s, ticks;
+};
+#define STA_TIMES 3
+extern const struct sta_time_columns sta_time_columns[STA_TIMES];
 /** The integers behind a column of times, else the column itself; *per_unit of these make one. */
 uint32_t sta_columns_ticks_of(const struct sta_columns *columns, uint32_t column, double *per_unit);
 

@@ -115,26 +115,23 @@ static bool range_of(const struct sta_columns *columns, const struct sta_row_gro
            add_positives(columns, row_group, rule->second, range);
 }
 
+const struct sta_time_columns sta_time_columns[STA_TIMES] = {
+    {STA_LOGICAL_ts, STA_LOGICAL_time_start, STA_LOGICAL_ts_ticks},
+    {STA_LOGICAL_te, STA_LOGICAL_time_end, STA_LOGICAL_te_ticks},
+    {STA_LOGICAL_dur, STA_LOGICAL_time, STA_LOGICAL_dur_ticks}};
+
 uint32_t sta_columns_ticks_of(const struct sta_columns *columns, uint32_t column, double *per_unit)
 {
-    double us = (double)columns->ticks_per_us;
-    bool seconds =
-        column == STA_LOGICAL_time || column == STA_LOGICAL_time_start || column == STA_LOGICAL_time_end;
-    *per_unit = seconds ? 1e6 * us : us;
-    switch (column) {
-    case STA_LOGICAL_ts:
-    case STA_LOGICAL_time_start:
-        return STA_LOGICAL_ts_ticks;
-    case STA_LOGICAL_te:
-    case STA_LOGICAL_time_end:
-        return STA_LOGICAL_te_ticks;
-    case STA_LOGICAL_dur:
-    case STA_LOGICAL_time:
-        return STA_LOGICAL_dur_ticks;
-    default:
-        *per_unit = 1;
-        return column;
+    const double us = (double)columns->ticks_per_us;
+    for (size_t i = 0; i < STA_TIMES; i++) {
+        const struct sta_time_columns *time = &sta_time_columns[i];
+        if (column != time->us && column != time->s)
+            continue;
+        *per_unit = column == time->s ? 1e6 * us : us;
+        return time->ticks;
     }
+    *per_unit = 1;
+    return column;
 }
 
 bool sta_columns_range(const struct sta_columns *columns, const struct sta_row_group *row_group,
@@ -153,25 +150,16 @@ bool sta_columns_range(const struct sta_columns *columns, const struct sta_row_g
 
 bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column, uint32_t *physical)
 {
-    switch (column) {
-    case STA_LOGICAL_func_name:
-        *physical = STA_COLUMN_NAME;
-        return true;
-    case STA_LOGICAL_cat:
-        *physical = STA_COLUMN_CAT;
-        return columns->refiner == NULL;
-    case STA_LOGICAL_file_name:
-        *physical = STA_COLUMN_FILE;
-        return true;
-    case STA_LOGICAL_host_name:
-    case STA_LOGICAL_proc_name:
-        *physical = STA_COLUMN_THREAD;
-        return true;
-    default:
-        break;
+    static const uint8_t of_standard[STA_LOGICAL_ARGS] = {
+        [STA_LOGICAL_func_name] = STA_COLUMN_NAME,
+        [STA_LOGICAL_cat] = STA_COLUMN_CAT,
+        [STA_LOGICAL_file_name] = STA_COLUMN_FILE,
+        [STA_LOGICAL_host_name] = STA_COLUMN_THREAD,
+        [STA_LOGICAL_proc_name] = STA_COLUMN_THREAD}; /* others have 0, of ticks */
+    if (column < STA_LOGICAL_ARGS) {
+        *physical = of_standard[column];
+        return *physical != 0 && (column != STA_LOGICAL_cat || columns->refiner == NULL);
     }
-    if (column < STA_LOGICAL_ARGS)
-        return false;
     const struct sta_args_source *source = &columns->args[column - STA_LOGICAL_ARGS];
     *physical = STA_COLUMN_ARGS + source->key;
     return source->kind == 0 && source->own == NULL;

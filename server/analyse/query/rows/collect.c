@@ -2,7 +2,7 @@
  *
  * DESIGN.  A materialized is sorted as events are: a pipeline passes its rows on with all their columns, and
  * plain rows are read from that in the order that is asked for. */
-#include "analyse/query/rows/stage_kinds.h"
+#include "analyse/query/rows/stages.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Runs beside a baseline: rows are brought in the order of the other keys, and each combination of them is
  * given out run by run. */
-#include "analyse/query/rows/stage_kinds.h"
+#include "analyse/query/rows/stages.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Groups of the rows of a pipeline: one pass, in parallel, into a grouping; two when a histogram has to find
  * its edges first. */
-#include "analyse/query/rows/stage_kinds.h"
+#include "analyse/query/rows/stages.h"
 
 #include <stdlib.h>
 #include <uv.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/query/rows/stage_kinds.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 

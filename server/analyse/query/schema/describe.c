@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/query/schema/schema.h"
+#include "analyse/query/schema/tally.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 

@@ -1,5 +1,5 @@
 /* Passes over a trace that tally columns. */
-#include "analyse/query/schema/schema.h"
+#include "analyse/query/schema/tally.h"
 
 #include "analyse/exec/budget.h"
 #include "analyse/views/bound_query.h"

@@ -1,5 +1,4 @@
-/* tally.h - what one column holds: how often each value occurs, and its range (private to the schema of
- * queries).
+/* tally.h - what columns hold: how often each value occurs, and its range (private to the schema of queries).
  *
  * A column is an aggregation by value.  Numbers are not counted, nor integers any more once there are too
  * many of them: the rest goes into an aggregation without keys, for least and greatest. */
@@ -7,6 +6,7 @@
 #define STA_ANALYSE_QUERY_SCHEMA_TALLY_H
 
 #include "analyse/operators/aggregate.h"
+#include "analyse/sources/columns.h"
 
 struct sta_column_tally {
     enum sta_type type;
@@ -48,5 +48,26 @@ static inline struct sta_text sta_tally_text(const struct sta_column_tally *tall
 {
     return sta_dictionary_text(tally->values.keys[0].texts, tally->values.keys[0].codes[value]);
 }
+
+/* ---- schema.c: passes over a trace */
+
+/* Takes what a column holds; @number: place among the columns that were asked for. */
+struct sta_tally_output {
+    void *self;
+    int (*take)(void *self, size_t number, const struct sta_column_tally *tally, struct sta_error *err);
+};
+
+/**
+ * sta_tally_columns - count what some columns hold
+ * Some hundred of them per pass, so that memory does not follow their number.
+ * @most: distinct integers of a column that are counted
+ */
+STA_MUSTCHECK int sta_tally_columns(const struct sta_columns *all, const uint32_t *columns, size_t count,
+                                    size_t most, const struct sta_tally_output *output,
+                                    const struct sta_budget *budget, struct sta_error *err);
+
+/** Binds the columns of a query: STA_EINPUT (/preset) for one that is not there. */
+STA_MUSTCHECK int sta_schema_bind(const struct sta_columns_query *query, struct sta_columns **columns,
+                                  struct sta_error *err);
 
 #endif
