@@ -71,18 +71,20 @@ static void evaluate(const struct sta_expression *expression, const struct sta_s
 
 static void evaluate_stage(const struct sta_plan_stage *stage)
 {
-    const struct sta_schema *of_outputs = stage->kind == STA_PLAN_ROWS ? &stage->schema : &stage->grouped;
+    const struct sta_schema *of_outputs =
+        stage->kind == STA_PLAN_ROWS ? &stage->schema : &stage->gathered.grouped;
     for (size_t i = 0; i < stage->key_count; i++)
         evaluate(stage->keys[i].expression, &stage->schema);
-    for (size_t i = 0; i < stage->argument_count; i++)
-        evaluate(stage->arguments[i], &stage->schema);
+    for (size_t i = 0; i < stage->gathered.argument_count; i++)
+        evaluate(stage->gathered.arguments[i], &stage->schema);
     for (size_t i = 0; i < stage->output_count; i++)
         evaluate(stage->outputs[i].expression, of_outputs);
     if (stage->filter != NULL)
         evaluate(stage->filter, &stage->schema);
-    for (size_t i = 0; i < stage->primitive_count; i++)
-        STA_ASSERT(stage->primitives[i].first_argument + sta_primitive_arguments(&stage->primitives[i]) <=
-                   stage->argument_count);
+    for (size_t i = 0; i < stage->gathered.primitive_count; i++)
+        STA_ASSERT(stage->gathered.primitives[i].first_argument +
+                       sta_primitive_arguments(&stage->gathered.primitives[i]) <=
+                   stage->gathered.argument_count);
 }
 
 /* ---- mistakes */

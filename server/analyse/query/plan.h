@@ -59,12 +59,10 @@ struct sta_plan_stage {
     enum sta_plan_kind kind;
     struct sta_plan_output *keys; /* over the schema */
     size_t key_count;
-    bool keep_missing; /* dropna: false */
-    struct sta_primitive *primitives;
-    struct sta_expression **arguments; /* of the primitives, one after another, over the schema */
-    size_t primitive_count, argument_count;
-    struct sta_schema grouped;       /* keys, then primitives: what the outputs of groups are computed from */
-    struct sta_plan_output *outputs; /* ROWS: over the schema.  Else: behind the keys, over `grouped` */
+    bool keep_missing;              /* dropna: false */
+    struct sta_aggregates gathered; /* all zero of ROWS */
+    struct sta_plan_output
+        *outputs; /* ROWS: over the schema.  Else: behind the keys, over gathered.grouped */
     size_t output_count;
     bool fraction;    /* value_counts: a last column, the first output (count) divided by the sum of counts */
     char **described; /* DESCRIBE: names */

@@ -34,14 +34,13 @@ static void make_describe_result(struct sta_maker *maker, const char *unit)
     sta_make_result(maker, others, STA_COUNT_OF(others), 1);
 }
 
-static void describe_one(struct sta_maker *maker, const struct sta_item *item,
-                         struct sta_aggregates *aggregates)
+static void describe_one(struct sta_maker *maker, const struct sta_item *item)
 {
     const struct sta_text text = item->value->text;
     for (size_t i = 0; i < STA_DESCRIBE_OUTPUTS; i++) {
         struct sta_expression *expression;
         int rc = sta_aggregate_apply(statistics[i].aggregate, statistics[i].quantile, text.bytes, text.length,
-                                     aggregates, &expression, maker->err);
+                                     &maker->stage->gathered, &expression, maker->err);
         STA_ASSERT(rc == 0); /* it is a number: that has been seen to */
         sta_add_output(maker, statistics[i].name, expression);
     }
@@ -84,12 +83,10 @@ void sta_make_describe(struct sta_maker *maker)
     stage->described_count = items.count;
     stage->described = sta_maker_alloc(maker, items.count, sizeof *stage->described);
     stage->outputs = sta_maker_alloc(maker, items.count * STA_DESCRIBE_OUTPUTS, sizeof *stage->outputs);
-    struct sta_aggregates aggregates;
-    sta_open_aggregates(maker, &aggregates);
+    sta_open_aggregates(maker);
     for (size_t i = 0; i < items.count; i++) {
         stage->described[i] = described[i].name;
-        describe_one(maker, &items.items[i], &aggregates);
+        describe_one(maker, &items.items[i]);
     }
-    sta_close_aggregates(maker, &aggregates);
     make_describe_result(maker, common_unit(described, items.count));
 }

@@ -44,35 +44,16 @@ void sta_make_group_by(struct sta_maker *maker)
 
 /* ---- what is gathered */
 
-void sta_open_aggregates(struct sta_maker *maker, struct sta_aggregates *aggregates)
+void sta_open_aggregates(struct sta_maker *maker)
 {
-    const struct sta_plan_stage *stage = maker->stage;
+    struct sta_plan_stage *stage = maker->stage;
     struct sta_schema_column *keys = sta_maker_alloc(maker, stage->key_count, sizeof *keys);
     for (size_t i = 0; i < stage->key_count; i++)
         keys[i] = (struct sta_schema_column){.name = stage->keys[i].name,
                                              .type = stage->keys[i].expression->type,
                                              .unit = stage->keys[i].unit,
                                              .caseless = sta_is_caseless_name(stage->keys[i].name)};
-    sta_aggregates_init(aggregates, &stage->schema, maker->events, keys, stage->key_count);
-}
-
-void sta_close_aggregates(struct sta_maker *maker, struct sta_aggregates *aggregates)
-{
-    struct sta_plan_stage *stage = maker->stage;
-    struct sta_schema_column *grouped = sta_maker_alloc(maker, aggregates->grouped.count, sizeof *grouped);
-    for (size_t i = 0; i < aggregates->grouped.count; i++)
-        grouped[i] = aggregates->grouped.columns[i];
-    stage->grouped = (struct sta_schema){grouped, aggregates->grouped.count};
-    stage->primitive_count = aggregates->primitive_count;
-    stage->primitives = sta_maker_alloc(maker, stage->primitive_count, sizeof *stage->primitives);
-    for (size_t i = 0; i < stage->primitive_count; i++)
-        stage->primitives[i] = aggregates->primitives[i];
-    stage->argument_count = aggregates->argument_count;
-    stage->arguments = sta_maker_alloc(maker, stage->argument_count, sizeof(void *));
-    for (size_t i = 0; i < stage->argument_count; i++)
-        stage->arguments[i] = aggregates->arguments[i];
-    aggregates->argument_count = 0;
-    sta_aggregates_fini(aggregates);
+    sta_aggregates_init(&stage->gathered, &stage->schema, maker->events, keys, stage->key_count);
 }
 
 void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expression *expression)
@@ -92,8 +73,7 @@ static bool is_key(const struct sta_plan_stage *stage, const char *name)
     return false;
 }
 
-static void make_aggregate(struct sta_maker *maker, const struct sta_document *member, const char *pointer,
-                           struct sta_aggregates *aggregates)
+static void make_aggregate(struct sta_maker *maker, const struct sta_document *member, const char *pointer)
 {
     struct sta_expression *expression;
     if (is_key(maker->stage, member->name))
@@ -101,7 +81,7 @@ static void make_aggregate(struct sta_maker *maker, const struct sta_document *m
     struct sta_text text = sta_expression_text(maker, member, pointer);
     if (maker->failed)
         return;
-    int rc = sta_aggregate_parse(text.bytes, text.length, aggregates, &expression, maker->err);
+    int rc = sta_aggregate_parse(text.bytes, text.length, &maker->stage->gathered, &expression, maker->err);
     sta_parser_failed(maker, rc, pointer);
     if (rc == 0)
         sta_add_output(maker, member->name, expression);
@@ -166,15 +146,13 @@ void sta_make_groups(struct sta_maker *maker)
     sta_check_limit(maker, pointer, "aggregates", count, STA_MOST_AGGREGATES);
     if (maker->failed)
         return;
-    struct sta_aggregates aggregates;
-    sta_open_aggregates(maker, &aggregates);
+    sta_open_aggregates(maker);
     stage->outputs = sta_maker_alloc(maker, count, sizeof *stage->outputs);
     for (const struct sta_document *member = count > 0 ? aggregate->first : NULL; member != NULL;
          member = member->next)
         if (!maker->failed)
-            make_aggregate(maker, member, sta_point(maker, pointer, member->name), &aggregates);
-    sta_close_aggregates(maker, &aggregates);
-    sta_check_limit(maker, pointer, "different calls of aggregates", stage->primitive_count,
+            make_aggregate(maker, member, sta_point(maker, pointer, member->name));
+    sta_check_limit(maker, pointer, "different calls of aggregates", stage->gathered.primitive_count,
                     STA_MOST_PRIMITIVES);
     if (!maker->failed)
         make_group_result(maker, NULL, 0);
@@ -185,14 +163,12 @@ void sta_make_groups(struct sta_maker *maker)
 void sta_make_count(struct sta_maker *maker)
 {
     struct sta_plan_stage *stage = maker->stage;
-    struct sta_aggregates aggregates;
     struct sta_expression *count;
-    sta_open_aggregates(maker, &aggregates);
-    int rc = sta_aggregate_parse("count()", 7, &aggregates, &count, maker->err);
+    sta_open_aggregates(maker);
+    int rc = sta_aggregate_parse("count()", 7, &stage->gathered, &count, maker->err);
     STA_ASSERT(rc == 0);
     stage->outputs = sta_maker_alloc(maker, 1, sizeof *stage->outputs);
     sta_add_output(maker, "count", count);
-    sta_close_aggregates(maker, &aggregates);
 }
 
 void sta_make_value_counts(struct sta_maker *maker)

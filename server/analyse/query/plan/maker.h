@@ -106,9 +106,8 @@ void sta_make_stage(struct sta_maker *maker, const struct sta_schema *input);
 /* groups.c */
 /** Those of group_by, if it is asked for. */
 void sta_make_group_by(struct sta_maker *maker);
-void sta_open_aggregates(struct sta_maker *maker, struct sta_aggregates *aggregates);
-/** The stage takes over what was gathered. */
-void sta_close_aggregates(struct sta_maker *maker, struct sta_aggregates *aggregates);
+/** Makes what the stage gathers ready for aggregates; its keys are made. */
+void sta_open_aggregates(struct sta_maker *maker);
 /** Another output; there must be room. */
 void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expression *expression);
 /** The one output "count", of count(). */

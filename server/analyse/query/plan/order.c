@@ -139,8 +139,8 @@ static void find_read(const struct sta_plan_stage *stage, bool *read)
 {
     for (size_t i = 0; i < stage->key_count; i++)
         read_by(stage->keys[i].expression, read);
-    for (size_t i = 0; i < stage->argument_count; i++)
-        read_by(stage->arguments[i], read);
+    for (size_t i = 0; i < stage->gathered.argument_count; i++)
+        read_by(stage->gathered.arguments[i], read);
     for (size_t i = 0; i < stage->output_count && stage->kind == STA_PLAN_ROWS; i++)
         if (!stage->outputs[i].unused)
             read_by(stage->outputs[i].expression, read);

@@ -103,18 +103,13 @@ static void destroy_outputs(const struct sta_plan_output *outputs, size_t count)
         sta_expression_destroy(outputs[i].expression);
 }
 
-static void destroy_expressions(struct sta_expression *const *expressions, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        sta_expression_destroy(expressions[i]);
-}
-
 void sta_plan_fini(struct sta_plan *plan)
 {
     for (size_t i = 0; i < plan->stage_count; i++) {
-        const struct sta_plan_stage *stage = &plan->stages[i];
-        destroy_expressions(stage->derived, stage->derived_count);
-        destroy_expressions(stage->arguments, stage->argument_count);
+        struct sta_plan_stage *stage = &plan->stages[i];
+        for (size_t d = 0; d < stage->derived_count; d++)
+            sta_expression_destroy(stage->derived[d]);
+        sta_aggregates_fini(&stage->gathered);
         destroy_outputs(stage->keys, stage->key_count);
         destroy_outputs(stage->outputs, stage->output_count);
         sta_expression_destroy(stage->filter);

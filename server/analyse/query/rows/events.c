@@ -46,10 +46,12 @@ static int make_cast(const struct sta_events_trace *trace, const struct sta_sche
     const char *key = wanted->name + strlen("args.");
     if (strpbrk(key, "`\"") != NULL)
         return 0;
+    struct sta_expression *cast;
     char *text = sta_sprintf("%s(args.`%s`)", wanted->type == STA_TYPE_FLOAT ? "float" : "str", key);
-    int rc = sta_expression_parse(text, strlen(text), sta_columns_schema(trace->columns), &column->cast, err);
+    int rc = sta_expression_parse(text, strlen(text), sta_columns_schema(trace->columns), &cast, err);
     if (rc == 0)
-        column->program = sta_program_create(column->cast);
+        column->program = sta_program_create(cast);
+    sta_expression_destroy(cast);
     free(text);
     return rc;
 }
@@ -161,10 +163,8 @@ int sta_events_create(const struct sta_query *query, const struct sta_plan *plan
 
 static void trace_fini(struct sta_events_trace *trace, size_t column_count)
 {
-    for (size_t i = 0; trace->map != NULL && i < column_count; i++) {
+    for (size_t i = 0; trace->map != NULL && i < column_count; i++)
         sta_program_destroy(trace->map[i].program);
-        sta_expression_destroy(trace->map[i].cast);
-    }
     free(trace->map);
     sta_classes_destroy(trace->classes);
     sta_columns_destroy(trace->columns);

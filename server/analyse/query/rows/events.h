@@ -14,8 +14,7 @@
 
 struct sta_events_column {
     uint32_t column;             /* of the trace's columns, or STA_NO_COLUMN: missing in every event */
-    struct sta_expression *cast; /* over the trace's schema; NULL: as it is */
-    struct sta_program *program; /* of the cast */
+    struct sta_program *program; /* of the cast, over the trace's schema; NULL: as it is */
 };
 
 struct sta_events_trace {

@@ -30,7 +30,7 @@ static const struct sta_expression *expression_of(const struct sta_plan_stage *s
     case STA_PART_KEYS:
         return index < stage->key_count ? stage->keys[index].expression : NULL;
     case STA_PART_ARGUMENTS:
-        return index < stage->argument_count ? stage->arguments[index] : NULL;
+        return index < stage->gathered.argument_count ? stage->gathered.arguments[index] : NULL;
     case STA_PART_HISTOGRAM:
         return index == 0 ? stage->histogram.of : NULL;
     default:
@@ -43,7 +43,8 @@ struct sta_stage_programs *sta_stage_programs_create(const struct sta_plan_stage
                                                      const char *spill_folder)
 {
     struct sta_stage_programs *fresh = sta_alloc(sizeof *fresh);
-    size_t most = stage->derived_count + stage->key_count + stage->argument_count + stage->output_count + 2;
+    size_t most =
+        stage->derived_count + stage->key_count + stage->gathered.argument_count + stage->output_count + 2;
     size_t count = 0;
     fresh->stage = stage;
     fresh->items = sta_alloc_array(most, sizeof *fresh->items);

@@ -119,7 +119,7 @@ static int group_part(void *self, unsigned worker, struct sta_pipeline_state *st
     struct sta_pipeline_state_order order;
     int rc = fetch_keys(pass, local, state, err);
     if (rc == 0)
-        rc = fetch(state, STA_PART_ARGUMENTS, stage->argument_count, local->arguments, err);
+        rc = fetch(state, STA_PART_ARGUMENTS, stage->gathered.argument_count, local->arguments, err);
     if (rc == 0 && stage->kind == STA_PLAN_HISTOGRAM)
         rc = fetch_bins(pass, local, state, err);
     if (rc == 0 && pass->ordered) {
@@ -256,12 +256,13 @@ static int pass_init(struct pass *pass, const struct sta_pipeline *pipeline, con
     for (unsigned i = 0; i < workers; i++) {
         struct local *local = &pass->locals[i];
         local->keys = sta_arena_array(&pass->memory, pass->key_count, sizeof *local->keys);
-        local->arguments = sta_arena_array(&pass->memory, stage->argument_count, sizeof *local->arguments);
+        local->arguments =
+            sta_arena_array(&pass->memory, stage->gathered.argument_count, sizeof *local->arguments);
         if (stage->kind == STA_PLAN_HISTOGRAM || pass->threads.count > 0)
             local->space = sta_arena_array(&pass->memory, 1, sizeof *local->space);
     }
-    for (size_t i = 0; i < stage->primitive_count; i++)
-        pass->ordered |= sta_primitive_needs_order(&stage->primitives[i]);
+    for (size_t i = 0; i < stage->gathered.primitive_count; i++)
+        pass->ordered |= sta_primitive_needs_order(&stage->gathered.primitives[i]);
     return rc;
 }
 
@@ -287,8 +288,8 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, s
     struct sta_aggregation_spec shape = {.keys = types,
                                          .key_count = pass->key_count,
                                          .keep_missing = stage->keep_missing,
-                                         .primitives = stage->primitives,
-                                         .primitive_count = stage->primitive_count};
+                                         .primitives = stage->gathered.primitives,
+                                         .primitive_count = stage->gathered.primitive_count};
     int rc = sta_aggregation_create(&shape, budget, budget->spill_folder, &pass->grouping, err);
     free(types);
     return rc;
@@ -296,7 +297,7 @@ static int create_grouping(struct pass *pass, const struct sta_budget *budget, s
 
 static char *name_keys(const struct sta_plan_stage *stage)
 {
-    char *text = sta_sprintf("%zu aggregates by", stage->primitive_count);
+    char *text = sta_sprintf("%zu aggregates by", stage->gathered.primitive_count);
     for (size_t i = 0; i < stage->key_count; i++) {
         char *longer = sta_sprintf("%s%s %s", text, i > 0 ? "," : "", stage->keys[i].name);
         free(text);
@@ -305,7 +306,7 @@ static char *name_keys(const struct sta_plan_stage *stage)
     if (stage->key_count > 0)
         return text;
     free(text);
-    return sta_sprintf("%zu aggregates of all rows", stage->primitive_count);
+    return sta_sprintf("%zu aggregates of all rows", stage->gathered.primitive_count);
 }
 
 static int gather_groups(struct pass *pass, struct sta_query_context *context, struct sta_error *err)

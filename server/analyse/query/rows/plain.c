@@ -235,13 +235,14 @@ static int add_count(void *self, struct sta_cursor *state, struct sta_error *err
     return state->failed ? sta_shared_fail(err) : STA_OK;
 }
 
-int sta_plain_count_stripe(const struct sta_plain *plain, const struct sta_budget *budget,
-                           const struct sta_stripe *stripe, uint64_t *count, struct sta_error *err)
+int sta_plain_put_count(const struct sta_plain *plain, const struct sta_budget *budget,
+                        const struct sta_stripe *stripe, const struct sta_byte_sink *sink,
+                        struct sta_error *err)
 {
     struct counting counting = {.plain = plain, .budget = budget};
     int rc = count_stripe(&counting, stripe, err);
-    *count = counting.count;
-    return rc;
+    const uint64_t count = counting.count;
+    return rc == STA_OK ? sink->write(sink->self, &count, sizeof count, err) : rc;
 }
 
 static bool keeps_all(const struct sta_pipeline *pipeline)

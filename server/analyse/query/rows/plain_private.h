@@ -42,10 +42,10 @@ STA_MUSTCHECK int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t 
  * how many rows that is. */
 STA_MUSTCHECK int sta_plain_seek(struct sta_plain_reader *reader, struct sta_error *err);
 
-/** Counts the rows of a stripe. */
-STA_MUSTCHECK int sta_plain_count_stripe(const struct sta_plain *plain, const struct sta_budget *budget,
-                                         const struct sta_stripe *stripe, uint64_t *count,
-                                         struct sta_error *err);
+/** Writes how many rows a stripe has. */
+STA_MUSTCHECK int sta_plain_put_count(const struct sta_plain *plain, const struct sta_budget *budget,
+                                      const struct sta_stripe *stripe, const struct sta_byte_sink *sink,
+                                      struct sta_error *err);
 /** The column of the last stage's schema that order_by number @key is, or -1. */
 int sta_plain_key_column(const struct sta_plain *plain, size_t key);
 /** The values of what order_by number @key names. */

@@ -234,20 +234,12 @@ static int put_records(struct sta_plain_reader *reader, const struct sta_byte_si
     return rc;
 }
 
-static int put_count(const struct sta_plain *plain, const struct sta_budget *budget,
-                     const struct sta_stripe *stripe, const struct sta_byte_sink *sink, struct sta_error *err)
-{
-    uint64_t count;
-    int rc = sta_plain_count_stripe(plain, budget, stripe, &count, err);
-    return rc == STA_OK ? sink->write(sink->self, &count, sizeof count, err) : rc;
-}
-
 int sta_plain_work(const struct sta_plain *plain, const struct sta_query_context *context,
                    const struct sta_share_wanted *wanted, const struct sta_stripe *stripe,
                    const struct sta_byte_sink *sink, struct sta_error *err)
 {
     if (wanted->most == 0)
-        return put_count(plain, context->budget, stripe, sink, err);
+        return sta_plain_put_count(plain, context->budget, stripe, sink, err);
     if (!plain->sorted || (wanted->after != NULL && wanted->words != plain->layout.words))
         return sta_shared_fail(err);
     struct sta_plain_reader *reader = sta_plain_reader_create(plain, context->budget, 0, wanted->after);

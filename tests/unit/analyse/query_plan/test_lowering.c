@@ -48,11 +48,11 @@ static char *primitives_text(const struct sta_plan_stage *stage)
     };
     struct sta_buffer out;
     sta_buffer_init(&out);
-    for (size_t i = 0; i < stage->primitive_count; i++) {
-        const struct sta_primitive *primitive = &stage->primitives[i];
+    for (size_t i = 0; i < stage->gathered.primitive_count; i++) {
+        const struct sta_primitive *primitive = &stage->gathered.primitives[i];
         sta_put_format(&out, "%s%s(", i > 0 ? " " : "", names[primitive->aggregate]);
         for (unsigned k = 0; k < sta_primitive_arguments(primitive); k++) {
-            const struct sta_expression *argument = stage->arguments[primitive->first_argument + k];
+            const struct sta_expression *argument = stage->gathered.arguments[primitive->first_argument + k];
             const char *open = argument->column >= 0 ? "" : "{";
             sta_put_format(&out, "%s%s", k > 0 ? ", " : "", open);
             for (size_t c = 0; c < argument->column_count; c++)
@@ -143,9 +143,9 @@ Test(lowering, conditions_are_summed_as_they_are)
 {
     const struct sta_plan_stage *stage = stage_of(
         "{\"aggregate\": {\"a\": \"sum(size > 4)\", \"b\": \"mean(size > 4)\", \"c\": \"max(null)\"}}", 0);
-    cr_expect_eq(stage->primitives[0].types[0], STA_TYPE_BOOL);
-    cr_expect_eq(stage->primitives[1].types[0], STA_TYPE_INT);
-    cr_expect_eq(stage->primitives[2].types[0], STA_TYPE_FLOAT);
+    cr_expect_eq(stage->gathered.primitives[0].types[0], STA_TYPE_BOOL);
+    cr_expect_eq(stage->gathered.primitives[1].types[0], STA_TYPE_INT);
+    cr_expect_eq(stage->gathered.primitives[2].types[0], STA_TYPE_FLOAT);
     planned_fini(&planned);
 }
 
@@ -159,7 +159,7 @@ Test(lowering, describe)
     cr_expect_eq(stage->output_count, 2 * STA_DESCRIBE_OUTPUTS);
     for (size_t i = 0; i < stage->output_count; i++)
         cr_expect_eq(stage->outputs[i].expression->type, i % 8 == 0 ? STA_TYPE_INT : STA_TYPE_FLOAT);
-    cr_expect_eq(stage->primitives[4].quantile, 0.25);
+    cr_expect_eq(stage->gathered.primitives[4].quantile, 0.25);
     planned_fini(&planned);
 }
 
