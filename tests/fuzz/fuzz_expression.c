@@ -56,7 +56,7 @@ static bool admits(const struct sta_predicate *predicate, struct sta_evaluator *
         return sta_predicate_test(predicate, evaluator, dictionary, &codes[row], 1, &passes, &err) != 0 ||
                passes;
     double value = columns[predicate->column].type == STA_TYPE_INT ? (double)integers[row] : numbers[row];
-    return !missing[row] && value >= predicate->low && value <= predicate->high;
+    return !missing[row] && value >= predicate->range.low && value <= predicate->range.high;
 }
 
 static void check_predicates(const struct sta_expression *expression, const struct sta_vector *holds)

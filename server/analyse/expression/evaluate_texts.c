@@ -239,15 +239,12 @@ static bool holds(const struct sta_recent_slot *slot, uint32_t tag, uint64_t key
 
 static int join(struct sta_step_run *run, uint32_t a, uint32_t b, uint32_t *code)
 {
-    struct sta_buffer *buffer = &run->evaluator->scratch.buffer;
-    struct sta_text first = sta_dictionary_text(run->in[0].texts, a),
-                    second = sta_dictionary_text(run->in[1].texts, b);
-    sta_buffer_clear(buffer);
-    sta_put(buffer, first.bytes, first.length);
-    sta_put(buffer, second.bytes, second.length);
-    if (buffer->failed)
-        return sta_text_too_long(buffer, run->err);
-    return keep_text(run, buffer->size > 0 ? buffer->data : "", buffer->size, code);
+    const struct sta_text_call append = {.apply = sta_text_append,
+                                         .first = sta_dictionary_text(run->in[1].texts, b)};
+    struct sta_text_result result = {.missing = false};
+    int rc = sta_text_apply(&append, sta_dictionary_text(run->in[0].texts, a), &run->evaluator->scratch,
+                            &result, run->err);
+    return rc != 0 ? rc : keep_text(run, result.text.bytes, result.text.length, code);
 }
 
 int sta_run_concatenate(struct sta_step_run *run)

@@ -126,14 +126,19 @@ enum sta_predicate_kind {
     STA_PREDICATE_TEXT   /* of TEXT: a row whose text (or lack of one) the test refuses can't satisfy */
 };
 
+struct sta_value_range {
+    double low, high;         /* +-INFINITY where there is no end */
+    bool low_open, high_open; /* not these values themselves */
+};
+
 struct sta_predicate {
     uint32_t column; /* index in the schema */
     enum sta_predicate_kind kind;
-    double low, high; /* RANGE: closed; +-INFINITY where open; low > high: no row satisfies.  Compare with
-                       * integers as doubles: rounding keeps order, so that never excludes too much */
-    bool exact;       /* every row that has a value in the range satisfies it */
-    bool low_open, high_open;    /* with exact: but not these values themselves */
-    struct sta_program *program; /* TEXT: the test, an expression of that column alone */
+    struct sta_value_range range; /* RANGE: low > high: no row satisfies.  Compare with integers as doubles:
+                                   * rounding keeps order, so that never excludes too much.  Open ends count
+                                   * with exact alone */
+    bool exact;                   /* every row that has a value in the range satisfies it */
+    struct sta_program *program;  /* TEXT: the test, an expression of that column alone */
 };
 
 /**

@@ -2,63 +2,28 @@
  * one number, skips row groups, and costs nothing per row. */
 #include "analyse/expression/build.h"
 
-#include <math.h>
-
 #include "analyse/expression/kernels.h"
 #include "analyse/expression/texts.h"
 #include "common/number.h"
 
-/* One value of any type, as a loop sees it. */
-union cell {
-    int64_t integer;
-    double number;
-    uint8_t holds;
-    uint32_t code;
-};
-
-static union cell cell_of(const struct sta_node *constant)
-{
-    const struct sta_scalar *value = &constant->value;
-    switch ((enum sta_type)constant->type) {
-    case STA_TYPE_INT:
-        return (union cell){.integer = value->missing ? 0 : value->integer};
-    case STA_TYPE_FLOAT:
-        return (union cell){.number = value->missing ? 0 : value->number};
-    case STA_TYPE_TEXT:
-        return (union cell){.code = value->missing ? STA_NO_CODE : value->code};
-    default:
-        return (union cell){.holds = !value->missing && value->integer != 0};
-    }
-}
-
-static struct sta_scalar scalar_of(enum sta_type type, union cell cell, bool missing)
-{
-    struct sta_scalar value = {.missing = missing};
-    if (type == STA_TYPE_INT)
-        value.integer = cell.integer;
-    else if (type == STA_TYPE_FLOAT)
-        value.number = cell.number;
-    else if (type == STA_TYPE_TEXT) {
-        value.code = cell.code;
-        value.missing = cell.code == STA_NO_CODE;
-    } else
-        value.integer = cell.holds;
-    return value;
-}
-
+/* A scalar is where its loop finds one value of any type: the union of its members begins with each of them,
+ * and a condition is the first byte of an integer. */
 static struct sta_scalar fold_kernel(const struct sta_builder *builder, const struct sta_node *node)
 {
-    union cell cells[3], out = {0};
+    struct sta_scalar in[3], out = {.integer = 0};
     uint8_t marks[3], missing = 0;
     struct sta_operand operands[3];
     for (unsigned i = 0; i < node->operand_count; i++) {
         const struct sta_node *operand = &builder->tree->nodes[node->operands[i]];
-        cells[i] = cell_of(operand);
+        in[i] = operand->value;
         marks[i] = operand->value.missing;
-        operands[i] = (struct sta_operand){.values = &cells[i], .missing = &marks[i]};
+        if (marks[i] && operand->type == STA_TYPE_TEXT)
+            in[i].code = STA_NO_CODE;
+        operands[i] = (struct sta_operand){.values = &in[i].integer, .missing = &marks[i]};
     }
-    bool marked = sta_kernel_apply(node, operands, &out, &missing, 1);
-    return scalar_of((enum sta_type)node->type, out, marked && missing);
+    const bool marked = sta_kernel_apply(node, operands, &out.integer, &missing, 1);
+    out.missing = node->type == STA_TYPE_TEXT ? out.code == STA_NO_CODE : marked && missing;
+    return out;
 }
 
 static struct sta_scalar text_scalar(struct sta_builder *builder, struct sta_text text)

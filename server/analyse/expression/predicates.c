@@ -14,24 +14,26 @@
 
 struct note {
     uint32_t ranged; /* column of the range, or NO_COLUMN */
-    double low, high;
-    uint32_t reads;                  /* the one column it reads, NO_COLUMN or MANY_COLUMNS */
-    bool exact, low_open, high_open; /* as those of a predicate */
+    struct sta_value_range range;
+    bool exact;     /* as of a predicate */
+    uint32_t reads; /* the one column it reads, NO_COLUMN or MANY_COLUMNS */
 };
+
+static const struct sta_value_range any_value = {.low = -INFINITY, .high = INFINITY};
 
 static bool is_column(const struct sta_node *node)
 {
     return node->operation == STA_OP_COLUMN && (node->type == STA_TYPE_INT || node->type == STA_TYPE_FLOAT);
 }
 
-static void bound(struct note *note, enum sta_comparison_operator comparison, double value)
+static void bound(struct sta_value_range *range, enum sta_comparison_operator comparison, double value)
 {
-    note->low_open = comparison == STA_GREATER;
-    note->high_open = comparison == STA_LESS;
+    range->low_open = comparison == STA_GREATER;
+    range->high_open = comparison == STA_LESS;
     if (comparison == STA_EQUAL || comparison == STA_GREATER || comparison == STA_GREATER_EQUAL)
-        note->low = value;
+        range->low = value;
     if (comparison == STA_EQUAL || comparison == STA_LESS || comparison == STA_LESS_EQUAL)
-        note->high = value;
+        range->high = value;
 }
 
 /* column < constant, or constant < column */
@@ -51,7 +53,7 @@ static void note_comparison(const struct sta_tree *tree, const struct sta_node *
         return;
     note->ranged = a->column;
     double value = b->type == STA_TYPE_INT ? (double)b->value.integer : b->value.number;
-    bound(note, comparison, value);
+    bound(&note->range, comparison, value);
     note->exact = fabs(value) < 0x1p53; /* neither rounded nor NaN */
 }
 
@@ -62,13 +64,12 @@ static void note_member(const struct sta_tree *tree, const struct sta_node *node
     if (!is_column(of))
         return;
     note->ranged = of->column;
-    note->low = INFINITY;
-    note->high = -INFINITY;
+    note->range = (struct sta_value_range){.low = INFINITY, .high = -INFINITY};
     if (list->count == 0)
         return;
     bool whole = node->operation == STA_OP_IN_I;
-    note->low = whole ? (double)list->integers[0] : list->numbers[0];
-    note->high = whole ? (double)list->integers[list->count - 1] : list->numbers[list->count - 1];
+    note->range.low = whole ? (double)list->integers[0] : list->numbers[0];
+    note->range.high = whole ? (double)list->integers[list->count - 1] : list->numbers[list->count - 1];
 }
 
 static void note_or(const struct note *a, const struct note *b, struct note *note)
@@ -76,19 +77,19 @@ static void note_or(const struct note *a, const struct note *b, struct note *not
     if (a->ranged == NO_COLUMN || a->ranged != b->ranged)
         return;
     note->ranged = a->ranged;
-    note->low = fmin(a->low, b->low);
-    note->high = fmax(a->high, b->high);
+    note->range.low = fmin(a->range.low, b->range.low);
+    note->range.high = fmax(a->range.high, b->range.high);
 }
 
 static void note_and(const struct note *a, const struct note *b, struct note *note)
 {
     const struct note *one = a->ranged != NO_COLUMN ? a : b;
     note->ranged = one->ranged;
-    note->low = one->low;
-    note->high = one->high;
+    note->range.low = one->range.low;
+    note->range.high = one->range.high;
     if (a->ranged == b->ranged) {
-        note->low = fmax(a->low, b->low);
-        note->high = fmin(a->high, b->high);
+        note->range.low = fmax(a->range.low, b->range.low);
+        note->range.high = fmin(a->range.high, b->range.high);
     }
 }
 
@@ -104,8 +105,7 @@ static void note_node(const struct sta_tree *tree, uint32_t index, struct note *
     const struct sta_node *node = &tree->nodes[index];
     struct note *note = &notes[index];
     *note = (struct note){.ranged = NO_COLUMN,
-                          .low = -INFINITY,
-                          .high = INFINITY,
+                          .range = any_value,
                           .reads = node->operation == STA_OP_COLUMN ? node->column : NO_COLUMN};
     for (unsigned k = 0; k < node->operand_count; k++)
         note->reads = join_reads(note->reads, notes[node->operands[k]].reads);
@@ -129,17 +129,16 @@ static struct sta_predicate *add_predicate(struct sta_expression *expression, st
     return &expression->predicates[expression->predicate_count++];
 }
 
-static void narrow(struct sta_predicate *predicate, const struct note *note)
+static void narrow(struct sta_value_range *range, const struct sta_value_range *by)
 {
-    if (note->low >= predicate->low) {
-        predicate->low_open = note->low_open || (predicate->low_open && note->low == predicate->low);
-        predicate->low = note->low;
+    if (by->low >= range->low) {
+        range->low_open = by->low_open || (range->low_open && by->low == range->low);
+        range->low = by->low;
     }
-    if (note->high <= predicate->high) {
-        predicate->high_open = note->high_open || (predicate->high_open && note->high == predicate->high);
-        predicate->high = note->high;
+    if (by->high <= range->high) {
+        range->high_open = by->high_open || (range->high_open && by->high == range->high);
+        range->high = by->high;
     }
-    predicate->exact &= note->exact;
 }
 
 static void add_range(struct sta_expression *expression, const struct note *note)
@@ -147,17 +146,15 @@ static void add_range(struct sta_expression *expression, const struct note *note
     for (size_t i = 0; i < expression->predicate_count; i++) {
         struct sta_predicate *predicate = &expression->predicates[i];
         if (predicate->kind == STA_PREDICATE_RANGE && predicate->column == note->ranged) {
-            narrow(predicate, note);
+            narrow(&predicate->range, &note->range);
+            predicate->exact &= note->exact;
             return;
         }
     }
     add_predicate(expression, (struct sta_predicate){.column = note->ranged,
                                                      .kind = STA_PREDICATE_RANGE,
-                                                     .low = note->low,
-                                                     .high = note->high,
-                                                     .exact = note->exact,
-                                                     .low_open = note->low_open,
-                                                     .high_open = note->high_open});
+                                                     .range = note->range,
+                                                     .exact = note->exact});
 }
 
 /* A node that reads the column tells its type. */
@@ -178,8 +175,7 @@ static void add_conjunct(struct sta_expression *expression, uint32_t index, cons
     else if (of_text)
         add_predicate(expression, (struct sta_predicate){.column = note->reads,
                                                          .kind = STA_PREDICATE_TEXT,
-                                                         .low = -INFINITY,
-                                                         .high = INFINITY,
+                                                         .range = any_value,
                                                          .exact = true,
                                                          .program = sta_program_of(tree, index)});
     expression->is_predicates &= of_text || (note->ranged != NO_COLUMN && note->exact);

@@ -421,18 +421,14 @@ TEXT_FUNCTION(same)
     result->text = text;
 }
 
-int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err)
-{
-    sta_buffer_clear(buffer);
-    return sta_fail(err, STA_ELIMIT, "a text grew beyond %d bytes", LONGEST_TEXT);
-}
-
 int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struct sta_text_scratch *scratch,
                    struct sta_text_result *result, struct sta_error *err)
 {
     call->apply(call, text, scratch, result, err);
-    return result->failure == 0 && scratch->buffer.failed ? sta_text_too_long(&scratch->buffer, err)
-                                                          : result->failure;
+    if (result->failure != 0 || !scratch->buffer.failed)
+        return result->failure;
+    sta_buffer_clear(&scratch->buffer);
+    return sta_fail(err, STA_ELIMIT, "a text grew beyond %d bytes", LONGEST_TEXT);
 }
 
 void sta_text_scratch_init(struct sta_text_scratch *scratch)

@@ -23,8 +23,6 @@ STA_TEXT_FUNCTIONS(X)
  * takes, goes too far. */
 int sta_text_apply(const struct sta_text_call *call, struct sta_text text, struct sta_text_scratch *scratch,
                    struct sta_text_result *result, struct sta_error *err);
-/** The failure for a text that outgrew the buffer's limit; the buffer is usable again. */
-int sta_text_too_long(struct sta_buffer *buffer, struct sta_error *err);
 bool sta_comparison_holds(enum sta_comparison_operator comparison, int order);
 /** Lower case of ASCII letters, into the buffer from its start. */
 struct sta_text sta_text_fold(struct sta_text text, struct sta_buffer *buffer);

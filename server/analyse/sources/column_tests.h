@@ -22,12 +22,8 @@ struct sta_column_tests {
     struct sta_column_test tests[STA_MOST_COLUMN_TESTS];
 };
 
-struct sta_value_range {
-    double low, high; /* +-INFINITY where open; below 2^53 in magnitude else */
-    bool low_open, high_open;
-};
-
-/** Tests that the rows pass which have a value of a column of numbers in the range, and no others.  Return:
+/** Tests that the rows pass which have a value of a column of numbers in the range, whose ends are below 2^53
+ * in magnitude or infinite, and no others.  Return:
  * false when there are no such tests; else free them with sta_column_tests_fini. */
 bool sta_column_tests_of_range(const struct sta_columns *columns, uint32_t column,
                                const struct sta_value_range *range, struct sta_column_tests *tests);

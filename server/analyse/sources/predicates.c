@@ -57,11 +57,10 @@ void sta_predicates_add(struct sta_predicates *predicates, const struct sta_pred
 {
     STA_GROW(predicates->items, predicates->capacity, predicates->count + 1);
     struct held_predicate *held = &predicates->items[predicates->count++];
-    const struct sta_value_range range = {predicate->low, predicate->high, predicate->low_open,
-                                          predicate->high_open};
     *held = (struct held_predicate){.of = predicate, .column = column};
     if (predicate->kind == STA_PREDICATE_RANGE && predicate->exact)
-        held->testable = sta_column_tests_of_range(predicates->columns, column, &range, &held->tests);
+        held->testable =
+            sta_column_tests_of_range(predicates->columns, column, &predicate->range, &held->tests);
 }
 
 /* ---- texts */
@@ -129,7 +128,7 @@ static bool range_ruled_out(const struct sta_predicates *predicates, const struc
 {
     double low, high;
     return sta_columns_range(predicates->columns, row_group, held->column, &low, &high) &&
-           (low > high || low > held->of->high || high < held->of->low);
+           (low > high || low > held->of->range.high || high < held->of->range.low);
 }
 
 bool sta_predicates_rule_out(void *context, const struct sta_row_group *row_group)

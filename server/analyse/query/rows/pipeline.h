@@ -72,6 +72,9 @@ struct sta_pipeline_state {
     const uint32_t *selected; /* numbers in the vectors of the rows that are left, ascending; NULL: all .. */
     const uint8_t *marks;     /* .. unless these, by row, are 1 for those that are; for who takes marks */
     uint32_t count;           /* of them */
+    /* Set by whoever works with the state: what rows of events must pass besides.  Of the trace of the parts
+     * that follow; borrowed; NULL: nothing. */
+    const struct sta_column_tests *required;
 };
 
 /** Borrows both. */
@@ -84,9 +87,6 @@ STA_MUSTCHECK int sta_pipeline_state_load(struct sta_pipeline_state *state, stru
 /** The same; many rows that are left may be marked, not listed. */
 STA_MUSTCHECK int sta_pipeline_state_load_marked(struct sta_pipeline_state *state,
                                                  struct sta_pipeline_part part, struct sta_error *err);
-/** From now on only rows that pass are kept.  @tests: of the trace of the parts that follow; borrowed; NULL:
- * none. */
-void sta_pipeline_state_require(struct sta_pipeline_state *state, const struct sta_column_tests *tests);
 /** Goes to some rows of a part, whether filters keep them or not; the vectors hold these rows alone. */
 void sta_pipeline_state_load_rows(struct sta_pipeline_state *state, struct sta_pipeline_part part,
                                   const uint32_t *rows, uint32_t count);

@@ -37,12 +37,11 @@ struct state {
     uint8_t *fates;                       /* by class: 0 unknown, 1 kept, 2 dropped */
     size_t fate_capacity;
     struct sta_pipeline_part part;
-    bool bound;                              /* visitor and executors are of the part's trace */
-    const struct sta_column_tests *required; /* what else the rows of events must pass; NULL: nothing */
-    bool filtered;                           /* the first filter has been applied */
-    uint8_t *marks;                          /* of rows that pass tests; room */
-    uint32_t *selected;                      /* room */
-    uint32_t *kept_rows;                     /* numbers in the part of gathered rows */
+    bool bound;          /* visitor and executors are of the part's trace */
+    bool filtered;       /* the first filter has been applied */
+    uint8_t *marks;      /* of rows that pass tests; room */
+    uint32_t *selected;  /* room */
+    uint32_t *kept_rows; /* numbers in the part of gathered rows */
     bool gathering;
     uint64_t serial; /* of what is gathered */
     struct gathered *columns;
@@ -287,11 +286,11 @@ static int test_rows(struct state *state, struct sta_error *err)
     const bool filters = pipeline->stages[0].filter != NULL;
     bool known;
     int rc = STA_OK;
-    if (public->count == 0 || (!filters && state->required == NULL))
+    if (public->count == 0 || (!filters && public->required == NULL))
         return STA_OK;
     memset(state->marks, 1, sta_column_reader_rows(state->reader));
-    if (state->required != NULL)
-        rc = sta_column_reader_test(state->reader, state->required, state->marks, &known, err);
+    if (public->required != NULL)
+        rc = sta_column_reader_test(state->reader, public->required, state->marks, &known, err);
     if (rc == 0 && filters)
         rc = sta_predicates_test(pipeline->predicates[state->part.trace], state->reader, state->marks,
                                  &state->filtered, err);
@@ -316,11 +315,6 @@ static int load_row_group(struct state *state, struct sta_error *err)
         drop_classes(state, trace->classes, &rows);
     seek_frames(state, rows.row_group->rows);
     return test_rows(state, err);
-}
-
-void sta_pipeline_state_require(struct sta_pipeline_state *public, const struct sta_column_tests *tests)
-{
-    inside(public)->required = tests;
 }
 
 static void load_batch(struct state *state)

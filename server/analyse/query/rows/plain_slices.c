@@ -114,7 +114,7 @@ static int take_part(void *self, unsigned worker, struct sta_pipeline_state *sta
 {
     struct slice *slice = self;
     struct sta_plain_reader *reader = slice->reader;
-    sta_pipeline_state_require(state, &slice->window);
+    state->required = &slice->window;
     int rc = sta_pipeline_state_load(state, *slice->touched[number], err);
     if (rc != 0 || state->count == 0)
         return rc;

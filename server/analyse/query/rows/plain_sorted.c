@@ -114,7 +114,7 @@ static int record_part(void *self, unsigned worker, struct sta_pipeline_state *s
         (recording->stripe != NULL &&
          !sta_stripe_has(recording->stripe, plain->pipeline->parts[part].row_group)))
         return STA_OK;
-    sta_pipeline_state_require(state, sta_top_tests(&recording->top, recorder->top, part));
+    state->required = sta_top_tests(&recording->top, recorder->top, part);
     int rc = sta_pipeline_state_load(state, plain->pipeline->parts[part], err);
     if (rc == 0 && state->count > 0)
         rc = sta_plain_key_vector(plain, state, 0, &recorder->vectors[0], err);

@@ -131,8 +131,8 @@ static void check_range(const char *text, uint32_t column, double low, double hi
             continue;
         found = true;
         cr_expect_eq(predicates[i].kind, STA_PREDICATE_RANGE);
-        cr_expect(predicates[i].low == low && predicates[i].high == high, "%s: %g .. %g", text,
-                  predicates[i].low, predicates[i].high);
+        cr_expect(predicates[i].range.low == low && predicates[i].range.high == high, "%s: %g .. %g", text,
+                  predicates[i].range.low, predicates[i].range.high);
     }
     cr_expect(found, "%s", text);
     sta_expression_destroy(expression);
