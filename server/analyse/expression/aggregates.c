@@ -57,8 +57,8 @@ static const struct rule rules[STA_AGGREGATES] = {
     [STA_AGGREGATE_BUSY] = {0, 0, NOTHING, DIVIDED, true},
 };
 
-static const char *const names[STA_AGGREGATES] = {
-#define X(id, name, arguments, ...) name,
+static const struct sta_language_word words[STA_AGGREGATES] = {
+#define X(id, word, arguments, ...) {.name = word, .help = {__VA_ARGS__}},
     STA_AGGREGATE_LIST(X)
 #undef X
 };
@@ -100,7 +100,7 @@ enum sta_type sta_primitive_type(const struct sta_primitive *primitive)
 static enum sta_aggregate find_aggregate(struct sta_text name)
 {
     unsigned i = 0;
-    while (i < STA_AGGREGATES && !sta_text_is(name, names[i]))
+    while (i < STA_AGGREGATES && !sta_text_is(name, words[i].name))
         i++;
     return (enum sta_aggregate)i;
 }
@@ -110,10 +110,13 @@ bool sta_is_aggregate(struct sta_text name)
     return find_aggregate(name) < STA_AGGREGATES;
 }
 
-const char *sta_aggregate_name(size_t index)
+bool sta_aggregate_word(size_t index, struct sta_language_word *word)
 {
     const size_t aggregate = STA_AGGREGATE_COUNT + index; /* ROWS before it has the same name */
-    return aggregate < STA_AGGREGATES ? names[aggregate] : NULL;
+    if (aggregate >= STA_AGGREGATES)
+        return false;
+    *word = words[aggregate];
+    return true;
 }
 
 /* ---- what is gathered */
@@ -202,7 +205,7 @@ static struct sta_term prepare_argument(struct sta_parser *parser, const struct 
                                         struct sta_term term, enum takes takes)
 {
     struct sta_builder *builder = &parser->builder;
-    const char *name = names[call->aggregate];
+    const char *name = words[call->aggregate].name;
     bool needs_number = takes == ADDABLE || takes == NUMBERS;
     if (term.list != NULL || (takes != ANY && term.type == STA_TYPE_LIST))
         sta_build_fail(builder, STA_EINPUT, term.position, "%s needs %s, not a list", name,

@@ -249,11 +249,12 @@ static const struct sta_function *find_function(struct sta_text name)
 bool sta_check_function(const struct sta_function_call *call)
 {
     const char *names[STA_AGGREGATES + STA_COUNT_OF(functions)];
+    struct sta_language_word word;
     size_t count = 0;
     if (find_function(call->name) != NULL)
         return true;
-    for (size_t i = 0; call->parser->aggregates != NULL && sta_aggregate_name(i) != NULL; i++)
-        names[count++] = sta_aggregate_name(i);
+    while (call->parser->aggregates != NULL && sta_aggregate_word(count, &word))
+        names[count++] = word.name;
     for (size_t i = 0; i < STA_COUNT_OF(functions); i++)
         names[count++] = functions[i].name;
     sta_fail_unknown(&call->parser->builder, "function", call->name, call->position, names, count);

@@ -3,24 +3,10 @@
 
 #include "analyse/expression/parser.h"
 
-static bool aggregate_word(size_t index, struct sta_language_word *word)
-{
-    static const struct sta_language_word words[STA_AGGREGATES] = {
-#define X(id, word, arguments, ...) {.name = word, .help = {__VA_ARGS__}},
-        STA_AGGREGATE_LIST(X)
-#undef X
-    };
-    index += STA_AGGREGATE_ROWS + 1u; /* count() and count(x) are one word, which COUNT publishes */
-    if (index >= STA_COUNT_OF(words))
-        return false;
-    *word = words[index];
-    return true;
-}
-
 bool sta_language_word(enum sta_word_kind kind, size_t index, struct sta_language_word *word)
 {
     static bool (*const tables[STA_WORD_KINDS])(size_t, struct sta_language_word *) = {
-        [STA_WORD_SCALAR] = sta_function_word, [STA_WORD_AGGREGATE] = aggregate_word,
+        [STA_WORD_SCALAR] = sta_function_word, [STA_WORD_AGGREGATE] = sta_aggregate_word,
         [STA_WORD_METHOD] = sta_method_word,   [STA_WORD_TEXT_METHOD] = sta_text_method_word,
         [STA_WORD_KEYWORD] = sta_keyword_word, [STA_WORD_OPERATOR] = sta_operator_word,
     };

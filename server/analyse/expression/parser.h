@@ -111,6 +111,7 @@ struct sta_term sta_build_cut(const struct sta_function_call *call);
 
 /* ---- the tables behind sta_language_word(): the word at @index, false beyond the last */
 bool sta_function_word(size_t index, struct sta_language_word *word);
+bool sta_aggregate_word(size_t index, struct sta_language_word *word);
 bool sta_method_word(size_t index, struct sta_language_word *word);
 bool sta_text_method_word(size_t index, struct sta_language_word *word);
 bool sta_keyword_word(size_t index, struct sta_language_word *word);
@@ -118,8 +119,6 @@ bool sta_keyword_word(size_t index, struct sta_language_word *word);
 /* ---- aggregates.c */
 /** Whether an aggregate has this name. */
 bool sta_is_aggregate(struct sta_text name);
-/** Names of all aggregates, each once; NULL behind the last. */
-const char *sta_aggregate_name(size_t index);
 /** The call of an aggregate, whose name is @name. */
 struct sta_term sta_parse_aggregate(struct sta_parser *parser, const struct sta_token *name);
 /** A column outside the arguments of aggregates. */
