@@ -17,7 +17,7 @@ static void times_of_unit(const struct sta_charged *charged, uint32_t unit, int6
     const struct sta_overlap_results *results = &charged->results;
     size_t count;
     const struct sta_sweep_cell *cell = sta_figures_cells(results, unit, &count), *const end = cell + count;
-    int64_t idle = results->sums[unit].end - results->sums[unit].start;
+    int64_t idle = results->spans[unit].end - results->spans[unit].start;
     memset(times, 0, charged->list_count * sizeof *times);
     for (; cell < end; cell++) {
         idle -= cell->time;

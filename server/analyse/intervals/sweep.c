@@ -13,8 +13,7 @@
 #include "analyse/intervals/sweep_private.h"
 
 #include <stdlib.h>
-
-#include "analyse/exec/sort.h"
+#include <string.h>
 
 /* ---- start and end */
 
@@ -139,13 +138,18 @@ int sta_sweep_give(struct sta_sweep *sweep, const struct sta_sweep_events *event
 
 /* ---- results */
 
-int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set)
+struct sta_sweep_found sta_sweep_found(const struct sta_sweep *sweep, unsigned number)
 {
-    int64_t events = 0;
-    size_t at = (size_t)unit * sweep->options.sets + set;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        events += at < sweep->workers[w].event_capacity ? sweep->workers[w].events[at] : 0;
-    return events;
+    struct sta_sweep_worker *worker = &sweep->workers[number];
+    struct sta_sweep_found found = {.cells = worker->cells,
+                                    .cell_count = worker->cell_count,
+                                    .events = worker->events,
+                                    .units = (uint32_t)(worker->event_capacity / sweep->options.sets),
+                                    .exposed = worker->exposed,
+                                    .crossings = worker->crossings,
+                                    .crossing_count = worker->crossing_count};
+    memcpy(found.concurrency, worker->concurrency, sizeof found.concurrency);
+    return found;
 }
 
 int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit)
@@ -153,26 +157,7 @@ int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit)
     return unit < sweep->unit_capacity ? sweep->since[unit] : 0;
 }
 
-int sta_sweep_concurrency(const struct sta_sweep *sweep, uint32_t set, __int128 **times, size_t *count,
-                          struct sta_error *err)
-{
-    size_t most = 1;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        most = STA_MAX(most, sweep->workers[w].concurrency[set].capacity);
-    *times = sta_account_calloc(sweep->account, most, sizeof **times, STA_SWEEP_WHAT, err);
-    if (*times == NULL)
-        return err->status;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        for (size_t k = 1; k < sweep->workers[w].concurrency[set].capacity; k++)
-            (*times)[k] += sweep->workers[w].concurrency[set].times[k];
-    while (most > 1 && (*times)[most - 1] == 0)
-        most--;
-    *count = most;
-    return 0;
-}
-
-/* ---- how long each combination of sets was active in each unit: cells by worker, and all of them together
- */
+/* ---- how long each combination of sets was active in each unit */
 
 static void count_map(struct sta_sweep *sweep, struct sta_sweep_worker *worker)
 {
@@ -213,35 +198,4 @@ void sta_sweep_put_times(struct sta_sweep *sweep, struct sta_sweep_worker *worke
     struct sta_sweep_recent *recent = &worker->recent;
     for (; recent->used != 0; recent->used &= recent->used - 1)
         sta_sweep_empty_slot(sweep, worker, unit, (uint32_t)__builtin_ctzll(recent->used));
-}
-
-static int compare_cells(const void *a, const void *b, void *context)
-{
-    return sta_sweep_compare_cells(a, b);
-}
-
-int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
-                    struct sta_error *err)
-{
-    size_t all = 0, put = 0, kept = 0;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        all += sweep->workers[w].cell_count;
-    struct sta_sweep_cell *items =
-        sta_account_alloc(sweep->account, all + 1, sizeof *items, STA_SWEEP_WHAT, err);
-    *cells = items;
-    if (items == NULL)
-        return err->status;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        for (size_t i = 0; i < sweep->workers[w].cell_count; i++)
-            if (sweep->workers[w].cells[i].time > 0)
-                items[put++] = sweep->workers[w].cells[i];
-    int rc = sta_sort(sweep->options.budget, items, put, sizeof *items, compare_cells, NULL, err);
-    for (size_t i = 0; i < put && rc == 0; i++) {
-        if (kept > 0 && sta_sweep_compare_cells(&items[kept - 1], &items[i]) == 0)
-            items[kept - 1].time += items[i].time;
-        else
-            items[kept++] = items[i];
-    }
-    *count = kept;
-    return rc;
 }

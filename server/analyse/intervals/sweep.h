@@ -46,7 +46,7 @@ struct sta_sweep_options {
      * most; NULL: it is the mask itself.  Entries of a set are read once an event of it has been given. */
     const uint16_t (*translation)[256];
     bool idle; /* intervals of mask 0 are given too, from tick 0 on as far as the unit has been swept */
-    bool concurrency; /* else sta_sweep_concurrency has nothing */
+    bool concurrency; /* else nothing is found of it */
     bool exposure;
     int64_t range_from, range_to; /* of exposure: the range of time that is swept, of one that is swept in
                                      several; what reaches out of it is not counted, but listed.  Else
@@ -80,31 +80,16 @@ STA_MUSTCHECK int sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, co
 STA_MUSTCHECK int sta_sweep_finalize(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
                                      struct sta_error *err);
 
-/* ---- results, after the pass; memory of the budget's account */
+/* ---- results, after the pass */
 
 /* How long a combination was active in a unit. */
 struct sta_sweep_cell {
     uint32_t unit, mask;
-    int64_t time; /* ticks, > 0 */
+    int64_t time; /* ticks */
 };
-static inline int sta_sweep_compare_cells(const struct sta_sweep_cell *a, const struct sta_sweep_cell *b)
-{
-    if (a->unit != b->unit)
-        return a->unit < b->unit ? -1 : 1;
-    return (a->mask > b->mask) - (a->mask < b->mask);
-}
 
-/** All cells, by unit, then mask. */
-STA_MUSTCHECK int sta_sweep_cells(const struct sta_sweep *sweep, struct sta_sweep_cell **cells, size_t *count,
-                                  struct sta_error *err);
-/** How many events of a set a unit had. */
-int64_t sta_sweep_events(const struct sta_sweep *sweep, uint32_t unit, uint32_t set);
 /** Up to where a unit has been swept; behind that none of its sets is active.  0: it had no event. */
 int64_t sta_sweep_swept(const struct sta_sweep *sweep, uint32_t unit);
-/** By k >= 1, how long exactly k events of the set were active, over all units; [0] is 0. */
-STA_MUSTCHECK int sta_sweep_concurrency(const struct sta_sweep *sweep, uint32_t set, __int128 **times,
-                                        size_t *count, struct sta_error *err);
-
 #define STA_BYTE_PARTS                                                                                       \
     4294967296.0 /* bytes are summed in these: sums of integers do not depend on their order */
 
@@ -114,8 +99,6 @@ struct sta_sweep_exposed {
     __int128 time, time_exposed;      /* ticks: in all, outside */
     __int128 size, size_exposed;      /* parts of bytes, likewise */
 };
-void sta_sweep_add_exposed(struct sta_sweep_exposed *sum, const struct sta_sweep_exposed *more);
-struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against);
 
 /* What an event's bytes are shared out by. */
 struct sta_sweep_weight {
@@ -131,9 +114,26 @@ struct sta_sweep_crossing {
     int64_t time;                   /* ticks in the range */
     int64_t inside[STA_SWEEP_SETS]; /* of these, by set: in which it was active */
 };
-/** All of them, in no order; *crossings: memory of the account. */
-STA_MUSTCHECK int sta_sweep_crossings(const struct sta_sweep *sweep, struct sta_sweep_crossing **crossings,
-                                      size_t *count, struct sta_error *err);
+
+/* By k >= 1, how long exactly k events of a set were active, over all units; [0] means nothing. */
+struct sta_sweep_concurrency {
+    __int128 *times;
+    size_t count;
+};
+
+/* What one worker has found; all of them together have found everything.  Memory of the sweep. */
+struct sta_sweep_found {
+    struct sta_sweep_cell *cells; /* each unit and mask once, in no order */
+    size_t cell_count;
+    int64_t *events; /* by unit, then set: those that began; of units below `units` */
+    uint32_t units;
+    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS]; /* by set */
+    struct sta_sweep_exposed *exposed;                        /* by set, then set, without gaps */
+    struct sta_sweep_crossing *crossings;                     /* in no order */
+    size_t crossing_count;
+};
+struct sta_sweep_found sta_sweep_found(const struct sta_sweep *sweep, unsigned worker);
+
 /** Counts an event.  @exposed: by set, then set.  @time: of it; @inside: by set, how much of that lies in the
  * time of the set. */
 void sta_sweep_expose(struct sta_sweep_exposed *exposed, uint32_t sets, uint32_t mask, int64_t time,

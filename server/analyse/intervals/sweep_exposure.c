@@ -127,44 +127,6 @@ int sta_sweep_expose_end(const struct sta_sweep *sweep, struct sta_sweep_worker 
     return 0;
 }
 
-int sta_sweep_crossings(const struct sta_sweep *sweep, struct sta_sweep_crossing **crossings, size_t *count,
-                        struct sta_error *err)
-{
-    size_t all = 0, put = 0;
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        all += sweep->workers[w].crossing_count;
-    *crossings = sta_account_alloc(sweep->account, all + 1, sizeof **crossings, STA_SWEEP_WHAT, err);
-    *count = all;
-    if (*crossings == NULL)
-        return err->status;
-    for (unsigned w = 0; w < sweep->worker_count; w++) {
-        const struct sta_sweep_worker *worker = &sweep->workers[w];
-        if (worker->crossing_count > 0)
-            memcpy(*crossings + put, worker->crossings, worker->crossing_count * sizeof **crossings);
-        put += worker->crossing_count;
-    }
-    return 0;
-}
-
-void sta_sweep_add_exposed(struct sta_sweep_exposed *sum, const struct sta_sweep_exposed *more)
-{
-    sum->hidden += more->hidden;
-    sum->partial += more->partial;
-    sum->exposed += more->exposed;
-    sum->time += more->time;
-    sum->time_exposed += more->time_exposed;
-    sum->size += more->size;
-    sum->size_exposed += more->size_exposed;
-}
-
-struct sta_sweep_exposed sta_sweep_exposed(const struct sta_sweep *sweep, uint32_t set, uint32_t against)
-{
-    struct sta_sweep_exposed sum = {0};
-    for (unsigned w = 0; w < sweep->worker_count; w++)
-        sta_sweep_add_exposed(&sum, &sweep->workers[w].exposed[set * sweep->options.sets + against]);
-    return sum;
-}
-
 /* ---- settle: in turn */
 
 /* Accounts for an event that began in an earlier slice. */

@@ -109,8 +109,8 @@ static inline void change_mask(const struct going *going, uint32_t mask, int64_t
 static inline __int128 *concurrency_times(const struct going *going, uint32_t set, size_t count)
 {
     struct sta_sweep_concurrency *concurrency = &going->worker->concurrency[set];
-    int rc = STA_ACCOUNT_GROW_ZEROED(going->sweep->account, concurrency->times, concurrency->capacity,
-                                     count + 1, STA_SWEEP_WHAT, &going->worker->failure);
+    int rc = STA_ACCOUNT_GROW_ZEROED(going->sweep->account, concurrency->times, concurrency->count, count + 1,
+                                     STA_SWEEP_WHAT, &going->worker->failure);
     return rc == 0 ? concurrency->times : NULL;
 }
 

@@ -69,11 +69,6 @@ struct sta_sweep_unit {
     uint32_t counts[STA_SWEEP_MASK_BITS]; /* by set: active events */
 };
 
-struct sta_sweep_concurrency {
-    __int128 *times; /* by number of active events, over all units; of 0 it means nothing */
-    size_t capacity;
-};
-
 /* Times of a unit's combinations that are not in its cells yet.  Of mask 0, which a free slot has too, it
  * means nothing. */
 struct sta_sweep_recent {
@@ -102,7 +97,7 @@ struct sta_sweep_worker {
     size_t map_bytes;            /* of it, as far as they are counted */
     struct sta_sweep_cell *cells;
     size_t cell_count, cell_capacity;
-    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS];
+    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS]; /* count: with room */
 
     /* Exposure. */
     int64_t covered[STA_SWEEP_SETS]; /* of the unit being swept: how long a set has been active in the slice;

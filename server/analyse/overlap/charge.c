@@ -40,8 +40,8 @@ static int take_whole(void *context, unsigned worker, uint32_t unit, const struc
     const struct gathering *gathering = taker->gathering;
     struct sta_interval part = *interval;
     if (gathering->results != NULL) {
-        part.from = STA_MAX(part.from, gathering->results->sums[unit].start);
-        part.to = STA_MIN(part.to, gathering->results->sums[unit].end);
+        part.from = STA_MAX(part.from, gathering->results->spans[unit].start);
+        part.to = STA_MIN(part.to, gathering->results->spans[unit].end);
     }
     return part.from >= part.to
                ? 0
@@ -69,10 +69,10 @@ static int add_rest(const struct gathering *gathering, const struct sta_overlap_
     int rc = 0;
     for (uint32_t i = 0; idle != STA_CHARGE_NONE && i < results->unit_count && rc == 0; i++) {
         uint32_t unit = results->units[i];
-        const struct sta_unit_sums *sums = &results->sums[unit];
+        const struct sta_host_span *span = &results->spans[unit];
         struct sta_sweep_interval rest = {.unit = unit,
-                                          .from = STA_MAX(sums->swept, sums->start),
-                                          .to = sums->end,
+                                          .from = STA_MAX(results->swept[unit], span->start),
+                                          .to = span->end,
                                           .slice = SIZE_MAX,
                                           .at_cut = true};
         if (rest.from < rest.to)
@@ -82,20 +82,20 @@ static int add_rest(const struct gathering *gathering, const struct sta_overlap_
 }
 
 /* Cuts a unit's intervals to its span. */
-static void cut(struct sta_joined *list, uint32_t unit, const struct sta_unit_sums *sums)
+static void cut(struct sta_joined *list, uint32_t unit, const struct sta_host_span *span)
 {
     struct sta_interval *items = list->items + list->first[unit];
     size_t count = list->counts[unit], at = 0;
-    while (at < count && items[at].to <= sums->start)
+    while (at < count && items[at].to <= span->start)
         at++;
-    while (count > at && items[count - 1].from >= sums->end)
+    while (count > at && items[count - 1].from >= span->end)
         count--;
     list->first[unit] += at;
     list->counts[unit] = count - at;
     if (count == at)
         return;
-    items[at].from = STA_MAX(items[at].from, sums->start);
-    items[count - 1].to = STA_MIN(items[count - 1].to, sums->end);
+    items[at].from = STA_MAX(items[at].from, span->start);
+    items[count - 1].to = STA_MIN(items[count - 1].to, span->end);
 }
 
 static int join(const struct gathering *gathering, const struct sta_overlap_results *results,
@@ -107,7 +107,7 @@ static int join(const struct gathering *gathering, const struct sta_overlap_resu
         rc = sta_pieces_join(gathering->pieces[l], units, &lists[l], err);
     const uint8_t idle = gathering->list_of_mask[0];
     for (uint32_t i = 0; rc == 0 && idle != STA_CHARGE_NONE && i < results->unit_count; i++)
-        cut(&lists[idle], results->units[i], &results->sums[results->units[i]]);
+        cut(&lists[idle], results->units[i], &results->spans[results->units[i]]);
     return rc;
 }
 

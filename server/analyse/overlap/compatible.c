@@ -72,7 +72,7 @@ static int measure_unions(const struct sta_overlap_request *request, const struc
     if (rc == 0)
         rc = sta_overlap_pass(&binding, &none, &results, err);
     if (rc == 0) {
-        static const struct sta_unit_sums no_span;
+        static const struct sta_host_span no_span;
         struct sta_figures figures = {0};
         sta_figures_add(&figures, &no_span, results.cells, results.cell_count);
         take_figures(request, &figures, times);

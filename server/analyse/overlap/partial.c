@@ -45,150 +45,116 @@ int sta_overlap_results_init(struct sta_overlap_results *results, const struct s
 
 void sta_overlap_results_fini(struct sta_overlap_results *results)
 {
-    void *const all[] = {results->threads, results->spans,   results->swept,     results->counts,
-                         results->cells,   results->exposed, results->crossings, results->units,
-                         results->sums,    results->hosts};
+    void *const all[] = {results->threads,   results->spans,   results->swept,     results->counts,
+                         results->cells,     results->exposed, results->crossings, results->units,
+                         results->processes, results->hosts};
     for (size_t i = 0; i < STA_COUNT_OF(all); i++)
         sta_account_free(results->account, all[i]);
-    for (uint32_t s = 0; s < STA_OVERLAP_MASK_BITS; s++)
-        sta_account_free(results->account, results->concurrency[s]);
+    for (uint32_t s = 0; s < STA_SWEEP_SETS; s++)
+        sta_account_free(results->account, results->concurrency[s].times);
     *results = (struct sta_overlap_results){.account = results->account};
 }
 
 /* ---- sums */
 
+/* Widens spans, of which @more may be NULL, by others. */
+static void add_spans(struct sta_host_span *spans, const struct sta_host_span *more, uint32_t count)
+{
+    for (uint32_t i = 0; more != NULL && i < count; i++)
+        sta_host_span_widen(&spans[i], more[i].start, more[i].end);
+}
+
 static int add_cells(struct sta_overlap_results *results, const struct sta_overlap_results *other,
                      struct sta_error *err)
 {
-    const struct sta_sweep_cell *a = results->cells, *a_end = a + results->cell_count;
-    const struct sta_sweep_cell *b = other->cells, *b_end = b + other->cell_count;
-    struct sta_sweep_cell *cells = sta_account_alloc(
-        results->account, results->cell_count + other->cell_count + 1, sizeof *cells, WHAT, err);
-    if (cells == NULL)
-        return err->status;
-    size_t count = 0;
-    while (a < a_end || b < b_end) {
-        const int order = a == a_end ? 1 : b == b_end ? -1 : sta_sweep_compare_cells(a, b);
-        cells[count] = order <= 0 ? *a : *b;
-        cells[count].time += order == 0 ? b->time : 0;
-        count++;
-        a += order <= 0;
-        b += order >= 0;
-    }
-    sta_account_free(results->account, results->cells);
-    results->cells = cells;
-    results->cell_count = count;
-    return STA_OK;
+    const size_t count = results->cell_count, more = other->cell_count;
+    size_t capacity = count;
+    int rc = STA_ACCOUNT_GROW(results->account, results->cells, capacity, count + more, WHAT, err);
+    if (rc == 0 && more > 0)
+        memcpy(results->cells + count, other->cells, more * sizeof *results->cells);
+    results->cell_count += rc == 0 ? more : 0;
+    return rc;
 }
 
-static int add_concurrency(struct sta_overlap_results *results, const struct sta_overlap_results *other,
-                           uint32_t set, struct sta_error *err)
+static int add_crossings(struct sta_overlap_results *results, const struct sta_overlap_results *other,
+                         struct sta_error *err)
 {
-    const size_t known = results->concurrency_counts[set], more = other->concurrency_counts[set];
-    if (more > known) {
-        __int128 *times = sta_account_calloc(results->account, more, sizeof *times, WHAT, err);
-        if (times == NULL)
-            return err->status;
-        if (known > 0)
-            memcpy(times, results->concurrency[set], known * sizeof *times);
-        sta_account_free(results->account, results->concurrency[set]);
-        results->concurrency[set] = times;
-        results->concurrency_counts[set] = more;
-    }
-    for (size_t k = 0; k < more; k++)
-        results->concurrency[set][k] += other->concurrency[set][k];
-    return STA_OK;
+    const size_t count = results->crossing_count, more = other->crossing_count;
+    size_t capacity = count;
+    int rc = STA_ACCOUNT_GROW(results->account, results->crossings, capacity, count + more, WHAT, err);
+    if (rc == 0 && more > 0)
+        memcpy(results->crossings + count, other->crossings, more * sizeof *results->crossings);
+    results->crossing_count += rc == 0 ? more : 0;
+    return rc;
 }
 
-static int add_exposed(struct sta_overlap_results *results, const struct sta_overlap_results *other,
-                       struct sta_error *err)
+static int add_concurrency(struct sta_account *account, struct sta_sweep_concurrency *sum,
+                           const struct sta_sweep_concurrency *more, struct sta_error *err)
 {
-    for (uint32_t i = 0; i < results->set_count * results->set_count; i++)
-        sta_sweep_add_exposed(&results->exposed[i], &other->exposed[i]);
-    if (other->crossing_count == 0)
-        return STA_OK;
-    struct sta_sweep_crossing *crossings =
-        sta_account_realloc(results->account, results->crossings,
-                            results->crossing_count + other->crossing_count, sizeof *crossings, WHAT, err);
-    if (crossings == NULL)
-        return err->status;
-    memcpy(crossings + results->crossing_count, other->crossings, other->crossing_count * sizeof *crossings);
-    results->crossings = crossings;
-    results->crossing_count += other->crossing_count;
-    return STA_OK;
+    int rc = STA_ACCOUNT_GROW_ZEROED(account, sum->times, sum->count, more->count, WHAT, err);
+    for (size_t k = 1; rc == 0 && k < more->count; k++)
+        sum->times[k] += more->times[k];
+    return rc;
+}
+
+static void add_exposed(struct sta_sweep_exposed *sum, const struct sta_sweep_exposed *more)
+{
+    sum->hidden += more->hidden;
+    sum->partial += more->partial;
+    sum->exposed += more->exposed;
+    sum->time += more->time;
+    sum->time_exposed += more->time_exposed;
+    sum->size += more->size;
+    sum->size_exposed += more->size_exposed;
 }
 
 int sta_overlap_results_add(struct sta_overlap_results *results, const struct sta_overlap_results *other,
                             struct sta_error *err)
 {
-    const uint32_t sets = results->set_count;
-    for (uint32_t t = 0; t < results->thread_count; t++)
-        sta_host_span_widen(&results->threads[t], other->threads[t].start, other->threads[t].end);
-    for (uint32_t u = 0; u < results->unit_limit; u++) {
-        sta_host_span_widen(&results->spans[u], other->spans[u].start, other->spans[u].end);
+    const uint32_t sets = results->set_count, units = STA_MIN(results->unit_limit, other->unit_limit);
+    add_spans(results->threads, other->threads, results->thread_count);
+    add_spans(results->spans, other->spans, units);
+    for (uint32_t u = 0; other->swept != NULL && u < units; u++)
         results->swept[u] = STA_MAX(results->swept[u], other->swept[u]);
-        for (uint32_t s = 0; s < sets; s++)
-            results->counts[(size_t)u * sets + s] += other->counts[(size_t)u * sets + s];
-    }
+    for (size_t i = 0; other->counts != NULL && i < (size_t)units * sets; i++)
+        results->counts[i] += other->counts[i];
+    for (uint32_t i = 0; other->exposed != NULL && i < sets * sets; i++)
+        add_exposed(&results->exposed[i], &other->exposed[i]);
     int rc = add_cells(results, other, err);
     if (rc == 0)
-        rc = add_exposed(results, other, err);
+        rc = add_crossings(results, other, err);
     for (uint32_t s = 0; rc == 0 && s < sets; s++) {
         results->sets[s].instant += other->sets[s].instant;
         results->sets[s].instant_size += other->sets[s].instant_size;
-        rc = add_concurrency(results, other, s, err);
     }
+    for (uint32_t s = 0; rc == 0 && s < STA_SWEEP_SETS; s++)
+        rc = add_concurrency(results->account, &results->concurrency[s], &other->concurrency[s], err);
     return rc;
 }
 
 /* ---- bytes */
 
-void sta_overlap_results_put(const struct sta_overlap_results *results, struct sta_buffer *out)
+/* A number of items, and these as they lie in memory. */
+static void put_array(struct sta_buffer *out, const void *items, size_t count, size_t size)
 {
-    const uint32_t sets = results->set_count;
-    sta_put_varint(out, results->unit_limit);
-    sta_put(out, results->threads, results->thread_count * sizeof *results->threads);
-    sta_put(out, results->spans, results->unit_limit * sizeof *results->spans);
-    for (uint32_t u = 0; u < results->unit_limit; u++)
-        sta_put_varint(out, (uint64_t)results->swept[u]);
-    for (size_t i = 0; i < (size_t)results->unit_limit * sets; i++)
-        sta_put_varint(out, (uint64_t)results->counts[i]);
-    sta_put_varint(out, results->cell_count);
-    for (size_t c = 0; c < results->cell_count; c++) {
-        sta_put_varint(out, results->cells[c].unit);
-        sta_put_varint(out, results->cells[c].mask);
-        sta_put_varint(out, (uint64_t)results->cells[c].time);
-    }
-    for (uint32_t s = 0; s < sets; s++) {
-        sta_put_varint(out, (uint64_t)results->sets[s].instant);
-        sta_put(out, &results->sets[s].instant_size, sizeof results->sets[s].instant_size);
-        sta_put_varint(out, results->concurrency_counts[s]);
-        sta_put(out, results->concurrency[s], results->concurrency_counts[s] * sizeof(__int128));
-    }
-    sta_put(out, results->exposed, (size_t)sets * sets * sizeof *results->exposed);
-    sta_put_varint(out, results->crossing_count);
-    sta_put(out, results->crossings, results->crossing_count * sizeof *results->crossings);
+    sta_put_varint(out, count);
+    sta_put(out, items, count * size);
 }
 
-static int get_cells(struct sta_overlap_results *results, struct sta_cursor *in, struct sta_error *err)
+void sta_overlap_results_put(const struct sta_overlap_results *results, struct sta_buffer *out)
 {
-    const uint64_t count = sta_get_varint(in);
-    if (in->failed || count > (uint64_t)(in->end - in->at))
-        return sta_shared_fail(err);
-    results->cells =
-        sta_account_alloc(results->account, (size_t)count + 1, sizeof *results->cells, WHAT, err);
-    if (results->cells == NULL)
-        return err->status;
-    for (; results->cell_count < count; results->cell_count++) {
-        struct sta_sweep_cell *cell = &results->cells[results->cell_count];
-        cell->unit = (uint32_t)sta_shared_get_index(in, results->unit_limit);
-        cell->mask = (uint32_t)sta_shared_get_index(in, UINT64_C(1) << results->set_count);
-        cell->time = (int64_t)sta_shared_get_index(in, (uint64_t)INT64_MAX);
-        const bool ascending = results->cell_count == 0 || sta_sweep_compare_cells(cell - 1, cell) < 0;
-        if (in->failed || !ascending)
-            return sta_shared_fail(err);
-    }
-    return STA_OK;
+    const size_t units = results->unit_limit, sets = results->set_count;
+    sta_put_varint(out, units);
+    sta_put(out, results->threads, results->thread_count * sizeof *results->threads);
+    sta_put(out, results->spans, units * sizeof *results->spans);
+    sta_put(out, results->swept, units * sizeof *results->swept);
+    sta_put(out, results->counts, units * sets * sizeof *results->counts);
+    sta_put(out, results->sets, sets * sizeof *results->sets);
+    sta_put(out, results->exposed, sets * sets * sizeof *results->exposed);
+    put_array(out, results->cells, results->cell_count, sizeof *results->cells);
+    put_array(out, results->crossings, results->crossing_count, sizeof *results->crossings);
+    for (size_t s = 0; s < sets; s++)
+        put_array(out, results->concurrency[s].times, results->concurrency[s].count, sizeof(__int128));
 }
 
 /* What lies in memory as it was sent; left alone when the bytes are at their end. */
@@ -199,7 +165,7 @@ static void get_memory(struct sta_cursor *in, void *to, size_t size)
         memcpy(to, bytes, size);
 }
 
-/* A number of items, and these as they lie in memory.  NULL: refused, or no such bytes. */
+/* What put_array wrote.  NULL: refused, or no such bytes. */
 static void *get_array(struct sta_cursor *in, size_t size, struct sta_account *account, size_t *count,
                        struct sta_error *err)
 {
@@ -217,20 +183,20 @@ static void *get_array(struct sta_cursor *in, size_t size, struct sta_account *a
     return items;
 }
 
-static int get_set(struct sta_overlap_results *results, uint32_t set, struct sta_cursor *in,
-                   struct sta_error *err)
+static int get_cells(struct sta_overlap_results *results, struct sta_cursor *in, struct sta_error *err)
 {
-    results->sets[set].instant = (int64_t)sta_get_varint(in);
-    get_memory(in, &results->sets[set].instant_size, sizeof results->sets[set].instant_size);
-    results->concurrency[set] =
-        get_array(in, sizeof(__int128), results->account, &results->concurrency_counts[set], err);
-    return results->concurrency[set] != NULL ? STA_OK : err->status;
+    results->cells = get_array(in, sizeof *results->cells, results->account, &results->cell_count, err);
+    if (results->cells == NULL)
+        return err->status;
+    for (size_t c = 0; c < results->cell_count; c++)
+        if (results->cells[c].unit >= results->unit_limit ||
+            results->cells[c].mask >> results->set_count != 0)
+            return sta_shared_fail(err);
+    return STA_OK;
 }
 
-static int get_exposed(struct sta_overlap_results *results, struct sta_cursor *in, struct sta_error *err)
+static int get_crossings(struct sta_overlap_results *results, struct sta_cursor *in, struct sta_error *err)
 {
-    const size_t pairs = (size_t)results->set_count * results->set_count;
-    get_memory(in, results->exposed, pairs * sizeof *results->exposed);
     results->crossings =
         get_array(in, sizeof *results->crossings, results->account, &results->crossing_count, err);
     if (results->crossings == NULL)
@@ -246,20 +212,26 @@ int sta_overlap_results_get(struct sta_overlap_results *results, const struct st
                             struct sta_cursor *in, struct sta_error *err)
 {
     int rc = sta_overlap_results_init(results, binding, err);
-    if (rc == 0 && sta_get_varint(in) != results->unit_limit)
+    const size_t units = results->unit_limit, sets = results->set_count;
+    if (rc == 0 && sta_get_varint(in) != units)
         rc = sta_shared_fail(err);
     if (rc != 0)
         return rc;
     get_memory(in, results->threads, results->thread_count * sizeof *results->threads);
-    get_memory(in, results->spans, results->unit_limit * sizeof *results->spans);
-    for (uint32_t u = 0; u < results->unit_limit; u++)
-        results->swept[u] = (int64_t)sta_get_varint(in);
-    for (size_t i = 0; i < (size_t)results->unit_limit * results->set_count; i++)
-        results->counts[i] = (int64_t)sta_get_varint(in);
+    get_memory(in, results->spans, units * sizeof *results->spans);
+    get_memory(in, results->swept, units * sizeof *results->swept);
+    get_memory(in, results->counts, units * sets * sizeof *results->counts);
+    get_memory(in, results->sets, sets * sizeof *results->sets);
+    get_memory(in, results->exposed, sets * sets * sizeof *results->exposed);
     rc = get_cells(results, in, err);
-    for (uint32_t s = 0; rc == 0 && s < results->set_count; s++)
-        rc = get_set(results, s, in, err);
-    return rc == 0 ? get_exposed(results, in, err) : rc;
+    if (rc == 0)
+        rc = get_crossings(results, in, err);
+    for (size_t s = 0; rc == 0 && s < sets; s++) {
+        struct sta_sweep_concurrency *of = &results->concurrency[s];
+        of->times = get_array(in, sizeof *of->times, results->account, &of->count, err);
+        rc = of->times != NULL ? STA_OK : err->status;
+    }
+    return rc;
 }
 
 /* ---- results */
@@ -273,7 +245,9 @@ static int add_threads(struct sta_overlap_results *results, const struct sta_ove
     uint8_t *met = sta_account_calloc(results->account, (size_t)entities->process_count + 1, 1, WHAT, err);
     results->hosts =
         sta_account_alloc(results->account, (size_t)host_limit + 1, sizeof *results->hosts, WHAT, err);
-    if (met == NULL || results->hosts == NULL) {
+    results->processes = sta_account_calloc(results->account, (size_t)results->unit_limit + 1,
+                                            sizeof *results->processes, WHAT, err);
+    if (met == NULL || results->hosts == NULL || results->processes == NULL) {
         sta_account_free(results->account, met);
         return err->status;
     }
@@ -285,10 +259,9 @@ static int add_threads(struct sta_overlap_results *results, const struct sta_ove
         const struct sta_entity_thread *thread = &entities->threads[entities->thread_of_code[code]];
         sta_host_span_widen(&results->hosts[STA_MIN(thread->host, host_limit)], span.start, span.end);
         if (sta_overlap_follows_threads(binding->request)) {
-            struct sta_unit_sums *sums = &results->sums[sta_scope_unit_of_thread(results->scope, code)];
-            sums->start = STA_MIN(sums->start, span.start);
-            sums->end = STA_MAX(sums->end, span.end);
-            sums->processes += !met[thread->process];
+            const uint32_t unit = sta_scope_unit_of_thread(results->scope, code);
+            sta_host_span_widen(&results->spans[unit], span.start, span.end);
+            results->processes[unit] += !met[thread->process];
         }
         met[thread->process] = 1;
     }
@@ -354,30 +327,52 @@ static int list_units(struct sta_overlap_results *results, const struct sta_budg
     if (results->units == NULL)
         return err->status;
     for (uint32_t u = 0; u < count; u++)
-        if (results->sums[u].start <= results->sums[u].end)
+        if (results->spans[u].start <= results->spans[u].end)
             results->units[results->unit_count++] = u;
     return sta_scope_sort(results->scope, results->units, results->unit_count, budget, err);
 }
 
+static int compare_cells(const void *a, const void *b, void *context)
+{
+    const struct sta_sweep_cell *x = a, *y = b;
+    if (x->unit != y->unit)
+        return x->unit < y->unit ? -1 : 1;
+    return (x->mask > y->mask) - (x->mask < y->mask);
+}
+
+/* Each combination of a unit once, and only if it lasted. */
+static int unite_cells(struct sta_overlap_results *results, const struct sta_budget *budget,
+                       struct sta_error *err)
+{
+    struct sta_sweep_cell *cells = results->cells;
+    size_t kept = 0;
+    int rc = sta_sort(budget, cells, results->cell_count, sizeof *cells, compare_cells, NULL, err);
+    for (size_t i = 0; rc == 0 && i < results->cell_count; i++) {
+        if (kept > 0 && compare_cells(&cells[kept - 1], &cells[i], NULL) == 0)
+            cells[kept - 1].time += cells[i].time;
+        else if (cells[i].time > 0)
+            cells[kept++] = cells[i];
+    }
+    results->cell_count = kept;
+    return rc;
+}
+
 static void add_up_sets(struct sta_overlap_results *results)
 {
-    for (uint32_t s = 0; s < results->set_count; s++) {
-        for (uint32_t u = 0; u < results->unit_limit; u++)
-            results->sets[s].events += results->sums[u].events[s];
-        for (size_t k = 1; k < results->concurrency_counts[s]; k++)
-            results->sets[s].time += results->concurrency[s][k] * (int64_t)k;
-    }
+    const size_t sets = results->set_count;
+    for (size_t i = 0; i < results->unit_limit * sets; i++)
+        results->sets[i % sets].events += results->counts[i];
+    for (size_t s = 0; s < STA_SWEEP_SETS; s++)
+        for (size_t k = 1; k < results->concurrency[s].count; k++)
+            results->sets[s].time += results->concurrency[s].times[k] * (int64_t)k;
 }
 
 /* What nobody asks for once all ranges are together. */
 static void drop_parts(struct sta_overlap_results *results)
 {
     sta_account_free(results->account, results->threads);
-    sta_account_free(results->account, results->spans);
-    sta_account_free(results->account, results->swept);
     sta_account_free(results->account, results->crossings);
-    results->threads = results->spans = NULL;
-    results->swept = NULL;
+    results->threads = NULL;
     results->crossings = NULL;
 }
 
@@ -385,17 +380,10 @@ int sta_overlap_results_finish(struct sta_overlap_results *results, const struct
                                struct sta_error *err)
 {
     int rc = count_crossings(results, binding->budget, err);
+    if (rc == 0)
+        rc = unite_cells(results, binding->budget, err);
     if (rc != 0)
         return rc;
-    results->sums = sta_account_alloc(results->account, (size_t)results->unit_limit + 1,
-                                      sizeof *results->sums, WHAT, err);
-    if (results->sums == NULL)
-        return err->status;
-    for (uint32_t u = 0; u < results->unit_limit; u++)
-        results->sums[u] = (struct sta_unit_sums){.start = results->spans[u].start,
-                                                  .end = results->spans[u].end,
-                                                  .swept = results->swept[u],
-                                                  .events = results->counts + (size_t)u * results->set_count};
     add_up_sets(results);
     rc = add_threads(results, binding, err);
     drop_parts(results);

@@ -10,14 +10,15 @@
 
 #define STA_OVERLAP_WHAT "the units and intervals of an overlap"
 
-/** Of no events. */
+/** Of no events.  sta_overlap_results_fini also after a failure. */
 STA_MUSTCHECK int sta_overlap_results_init(struct sta_overlap_results *results,
                                            const struct sta_overlap_binding *binding, struct sta_error *err);
 /** One pass over the events of a binding's request that reach into the range.  Return: as of a scan. */
 STA_MUSTCHECK int sta_overlap_gather(const struct sta_overlap_binding *binding,
                                      const struct sta_overlap_wants *wants, struct sta_time_range range,
                                      struct sta_overlap_results *results, struct sta_error *err);
-/** Adds what another range has, of the same request. */
+/** Adds what another range has, or a worker, of the same request: of units below its limit; arrays that it
+ * does not have are left out. */
 STA_MUSTCHECK int sta_overlap_results_add(struct sta_overlap_results *results,
                                           const struct sta_overlap_results *other, struct sta_error *err);
 /** What the ranges that were added come to: all there are. */

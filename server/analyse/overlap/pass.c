@@ -17,12 +17,9 @@
 #define WHAT STA_OVERLAP_WHAT
 
 struct worker {
-    struct sta_host_span *threads; /* by thread code: from when to when it has events */
-    struct sta_host_span *units;   /* by unit: the same, where it does not follow from the threads */
-    int64_t *instants;             /* by unit, then set: events that cover nothing */
-    int64_t *arrived;              /* likewise: events that began before the range of time */
-    size_t unit_capacity, instant_capacity, arrived_capacity;
-    __int128 instant_size[STA_OVERLAP_MASK_BITS];
+    struct sta_overlap_results found; /* of its counts: those of events that cover nothing, less those that
+                                         another range of time counts */
+    size_t span_capacity, count_capacity;
     uint32_t rows[STA_ROW_GROUP_ROWS]; /* of the events that cover time in a set */
     uint32_t row_count;
     int64_t *sizes;   /* by row number; exposure only */
@@ -45,54 +42,49 @@ struct pass {
 
 /* ---- events to sums and records */
 
-/* Afterwards @instants has a place for each set of every unit that @units has one for: what a worker counted
- * is read for all of these, also for units that only others met. */
-static int grow_units(const struct pass *pass, struct worker *worker, size_t need, struct sta_error *err)
+/* Makes room for the units below @need. */
+static int grow_units(const struct pass *pass, struct worker *worker, uint32_t need, struct sta_error *err)
 {
-    const size_t units = worker->unit_capacity;
-    int rc = STA_ACCOUNT_GROW(pass->account, worker->units, worker->unit_capacity, need, WHAT, err);
+    struct sta_overlap_results *found = &worker->found;
+    const size_t units = worker->span_capacity, counts = (size_t)need * pass->request->set_count;
+    int rc = STA_ACCOUNT_GROW(pass->account, found->spans, worker->span_capacity, need, WHAT, err);
     if (rc == 0)
-        sta_host_spans_clear(worker->units, units, worker->unit_capacity);
-    const size_t counts = worker->unit_capacity * pass->request->set_count;
+        sta_host_spans_clear(found->spans, units, worker->span_capacity);
     if (rc == 0)
-        rc = STA_ACCOUNT_GROW_ZEROED(pass->account, worker->instants, worker->instant_capacity, counts, WHAT,
-                                     err);
-    if (rc == 0 && pass->range.from > INT64_MIN)
-        rc = STA_ACCOUNT_GROW_ZEROED(pass->account, worker->arrived, worker->arrived_capacity, counts, WHAT,
-                                     err);
+        rc = STA_ACCOUNT_GROW_ZEROED(pass->account, found->counts, worker->count_capacity, counts, WHAT, err);
+    if (rc == 0)
+        found->unit_limit = need;
     return rc;
 }
 
-static void count_instant(struct worker *worker, const struct sta_overlap_events *events, uint32_t row,
-                          uint32_t sets)
+static void count_event(struct sta_overlap_results *found, const struct sta_overlap_events *events,
+                        uint32_t row, int64_t change)
 {
-    int64_t *instants = worker->instants + (size_t)events->units[row] * sets;
-    const bool sized = worker->sizes != NULL && events->dur[row] <= 0;
-    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1) {
-        instants[__builtin_ctz(mask)]++;
-        if (sized)
-            worker->instant_size[__builtin_ctz(mask)] +=
-                (__int128)((double)worker->sizes[row] * STA_BYTE_PARTS);
-    }
+    int64_t *counts = found->counts + (size_t)events->units[row] * found->set_count;
+    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1)
+        counts[__builtin_ctz(mask)] += change;
 }
 
-static void count_arrived(struct worker *worker, const struct sta_overlap_events *events, uint32_t row,
-                          uint32_t sets)
+static void count_instant(struct worker *worker, const struct sta_overlap_events *events, uint32_t row)
 {
-    int64_t *arrived = worker->arrived + (size_t)events->units[row] * sets;
-    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1)
-        arrived[__builtin_ctz(mask)]++;
+    const bool sized = worker->sizes != NULL && events->dur[row] <= 0;
+    count_event(&worker->found, events, row, 1);
+    for (uint32_t mask = events->masks[row]; mask != 0; mask &= mask - 1) {
+        struct sta_set_sums *set = &worker->found.sets[__builtin_ctz(mask)];
+        set->instant++;
+        if (sized)
+            set->instant_size += (__int128)((double)worker->sizes[row] * STA_BYTE_PARTS);
+    }
 }
 
 /* Takes events into account and lists the rows of those that cover time in a set.  Inline, so that in the
  * usual case nothing is left of what only a window, a filter or another scope asks for. */
 static inline void take_some(struct worker *worker, const struct sta_overlap_events *events,
-                             struct sta_time_range window, int64_t range_from, uint32_t sets, bool by_thread,
-                             bool all)
+                             struct sta_time_range window, int64_t range_from, bool by_thread, bool all)
 {
     const int64_t *ts = events->ts, *dur = events->dur;
     const uint32_t *masks = events->masks, *units = events->units, *codes = events->threads;
-    struct sta_host_span *threads = worker->threads;
+    struct sta_host_span *threads = worker->found.threads;
     uint32_t listed = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         uint32_t row = all ? i : sta_overlap_row(events, i);
@@ -100,12 +92,12 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
         if (part.outside || masks[row] == STA_NOT_THERE)
             continue;
         if (!by_thread)
-            sta_host_span_widen(&worker->units[units[row]], part.from, part.to);
+            sta_host_span_widen(&worker->found.spans[units[row]], part.from, part.to);
         sta_host_span_widen(&threads[codes[row]], part.from, part.to);
         if (!all && ts[row] < range_from)
-            count_arrived(worker, events, row, sets);
+            count_event(&worker->found, events, row, -1); /* another range has it */
         if (__builtin_expect(part.from == part.to, 0))
-            count_instant(worker, events, row, sets);
+            count_instant(worker, events, row);
         worker->rows[listed] = row;
         listed += masks[row] != 0 && part.from < part.to;
     }
@@ -117,14 +109,13 @@ static void take_events(const struct pass *pass, struct worker *worker,
 {
     static const struct sta_time_range open = {INT64_MIN, INT64_MAX};
     const struct sta_time_range window = pass->window;
-    const uint32_t sets = pass->request->set_count;
     bool whole =
         row_group->ts_min >= window.from && row_group->ts_max < window.to && row_group->te_max <= window.to;
     bool by_thread = sta_overlap_follows_threads(pass->request);
     if (whole && by_thread && events->selected == NULL)
-        take_some(worker, events, open, INT64_MIN, sets, true, true);
+        take_some(worker, events, open, INT64_MIN, true, true);
     else
-        take_some(worker, events, window, pass->range.from, sets, by_thread, false);
+        take_some(worker, events, window, pass->range.from, by_thread, false);
 }
 
 static int read_sizes(struct worker *worker, const struct sta_scan_rows *rows, struct sta_error *err)
@@ -191,13 +182,16 @@ static int finalize(void *self, unsigned worker, const struct sta_slice *slice, 
 
 static int worker_init(const struct pass *pass, unsigned number, struct sta_error *err)
 {
-    size_t threads = (size_t)pass->entities->thread_code_count + 1;
+    const uint32_t threads = pass->entities->thread_code_count;
     struct worker *worker = pass->workers[number] = sta_alloc(sizeof *worker);
     worker->sizes = pass->wants->exposure ? sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *worker->sizes) : NULL;
-    worker->threads = sta_account_alloc(pass->account, threads, sizeof *worker->threads, WHAT, err);
-    if (worker->threads == NULL)
+    worker->found = (struct sta_overlap_results){
+        .account = pass->account, .set_count = pass->request->set_count, .thread_count = threads};
+    worker->found.threads =
+        sta_account_alloc(pass->account, (size_t)threads + 1, sizeof *worker->found.threads, WHAT, err);
+    if (worker->found.threads == NULL)
         return err->status;
-    sta_host_spans_clear(worker->threads, 0, threads);
+    sta_host_spans_clear(worker->found.threads, 0, threads);
     return 0;
 }
 
@@ -242,10 +236,7 @@ static void pass_fini(struct pass *pass)
         struct worker *worker = pass->workers[w];
         if (worker == NULL)
             continue;
-        sta_account_free(pass->account, worker->threads);
-        sta_account_free(pass->account, worker->units);
-        sta_account_free(pass->account, worker->instants);
-        sta_account_free(pass->account, worker->arrived);
+        sta_overlap_results_fini(&worker->found);
         free(worker->sizes);
         free(worker);
     }
@@ -255,64 +246,33 @@ static void pass_fini(struct pass *pass)
 
 /* ---- what the pass has found */
 
-/* What a worker counted. */
-static void add_worker(const struct worker *worker, struct sta_overlap_results *results)
+/* What a worker of the sweep found, which keeps its memory. */
+static struct sta_overlap_results swept_by(const struct pass *pass, unsigned worker)
 {
-    const uint32_t sets = results->set_count;
-    for (uint32_t u = 0; u < results->unit_limit && u < worker->unit_capacity; u++) {
-        sta_host_span_widen(&results->spans[u], worker->units[u].start, worker->units[u].end);
-        for (uint32_t s = 0; s < sets; s++) {
-            const size_t at = (size_t)u * sets + s;
-            results->counts[at] += worker->instants[at] - (worker->arrived != NULL ? worker->arrived[at] : 0);
-            results->sets[s].instant += worker->instants[at];
-        }
-    }
-    for (uint32_t s = 0; s < sets; s++)
-        results->sets[s].instant_size += worker->instant_size[s];
-}
-
-static int add_concurrency(const struct sta_sweep *sweep, struct sta_overlap_results *results,
-                           struct sta_error *err)
-{
-    int rc = 0;
-    for (uint32_t s = 0; s < results->set_count && rc == 0; s++)
-        rc = sta_sweep_concurrency(sweep, s, &results->concurrency[s], &results->concurrency_counts[s], err);
-    return rc;
-}
-
-static int add_exposure(const struct sta_sweep *sweep, struct sta_overlap_results *results,
-                        struct sta_error *err)
-{
-    const uint32_t sets = results->set_count;
-    for (uint32_t i = 0; i < sets * sets; i++)
-        results->exposed[i] = sta_sweep_exposed(sweep, i / sets, i % sets);
-    return sta_sweep_crossings(sweep, &results->crossings, &results->crossing_count, err);
-}
-
-/* What the sweep found. */
-static int add_sweep(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
-{
-    for (uint32_t u = 0; u < results->unit_limit; u++) {
-        results->swept[u] = sta_sweep_swept(pass->sweep, u);
-        for (uint32_t s = 0; s < results->set_count; s++)
-            results->counts[(size_t)u * results->set_count + s] += sta_sweep_events(pass->sweep, u, s);
-    }
-    int rc = sta_sweep_cells(pass->sweep, &results->cells, &results->cell_count, err);
-    if (rc == 0 && pass->wants->concurrency)
-        rc = add_concurrency(pass->sweep, results, err);
-    return rc == 0 && pass->wants->exposure ? add_exposure(pass->sweep, results, err) : rc;
+    const struct sta_sweep_found found = sta_sweep_found(pass->sweep, worker);
+    struct sta_overlap_results results = {.unit_limit = found.units,
+                                          .counts = found.events,
+                                          .cells = found.cells,
+                                          .cell_count = found.cell_count,
+                                          .exposed = found.exposed,
+                                          .crossings = found.crossings,
+                                          .crossing_count = found.crossing_count};
+    memcpy(results.concurrency, found.concurrency, sizeof results.concurrency);
+    return results;
 }
 
 static int take_results(const struct pass *pass, struct sta_overlap_results *results, struct sta_error *err)
 {
     int rc = sta_overlap_results_init(results, pass->binding, err);
     for (unsigned w = 0; rc == 0 && w < pass->worker_count; w++) {
-        for (uint32_t code = 0; code < results->thread_count; code++)
-            sta_host_span_widen(&results->threads[code], pass->workers[w]->threads[code].start,
-                                pass->workers[w]->threads[code].end);
-        add_worker(pass->workers[w], results);
+        const struct sta_overlap_results swept = swept_by(pass, w);
+        rc = sta_overlap_results_add(results, &pass->workers[w]->found, err);
+        if (rc == 0)
+            rc = sta_overlap_results_add(results, &swept, err);
     }
-    return rc == 0 ? add_sweep(pass, results, err) : rc;
+    for (uint32_t u = 0; rc == 0 && u < results->unit_limit; u++)
+        results->swept[u] = sta_sweep_swept(pass->sweep, u);
+    return rc;
 }
 
 static int scan(struct pass *pass, struct sta_error *err)

@@ -65,13 +65,6 @@ STA_MUSTCHECK int sta_overlap_read(const struct sta_overlap_binding *binding, un
 
 /* ---- sums and sweep */
 
-struct sta_unit_sums {
-    int64_t start, end; /* ticks; of all its events; start > end: it has none */
-    int64_t swept;      /* sta_sweep_swept */
-    uint32_t processes; /* how many have events in it; of scopes from THREAD to JOB */
-    int64_t *events;    /* by set */
-};
-
 struct sta_set_sums {
     int64_t events, instant;
     __int128 time;         /* ticks */
@@ -82,29 +75,27 @@ struct sta_host_span {
     int64_t start, end; /* start > end: none of its events is in the window */
 };
 
-/* What a pass over a range of time finds, or the passes over several, added up; and what all of them come
+/* What a worker finds, a pass over a range of time, or several of these, added up; and what all of them come
  * to.  Memory of the account.  Zeroed but for account and scope: nothing yet. */
 struct sta_overlap_results {
     struct sta_account *account;
     struct sta_scope *scope;
     uint32_t unit_limit, set_count, thread_count; /* unit_limit: all numbers of units are below */
     struct sta_host_span *threads;                /* by thread code */
-    struct sta_host_span *spans;                  /* by unit, where that does not follow from the threads */
-    int64_t *swept;                               /* by unit */
-    int64_t *counts;                              /* by unit, then set: events */
+    struct sta_host_span *spans; /* by unit; where it follows from the threads only once all is there */
+    int64_t *swept;              /* by unit: sta_sweep_swept */
+    int64_t *counts;             /* by unit, then set: events */
     struct sta_set_sums sets[STA_OVERLAP_MASK_BITS];
-    struct sta_sweep_cell *cells; /* by unit, then mask */
+    struct sta_sweep_cell *cells; /* in no order; once all is there each once, by unit, then mask */
     size_t cell_count;
-    /* Ticks by number of active events, from 1; none of signatures. */
-    __int128 *concurrency[STA_OVERLAP_MASK_BITS];
-    size_t concurrency_counts[STA_OVERLAP_MASK_BITS];
-    struct sta_sweep_exposed *exposed;    /* by set, then set; zeros without exposure */
+    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS]; /* by set; none of signatures */
+    struct sta_sweep_exposed *exposed;                        /* by set, then set; zeros without exposure */
     struct sta_sweep_crossing *crossings; /* of exposure: events that reach out of the ranges */
     size_t crossing_count;
     /* Of all ranges. */
     uint32_t *units; /* those that exist, by key */
     uint32_t unit_count;
-    struct sta_unit_sums *sums;  /* by unit number */
+    uint32_t *processes;         /* by unit: how many have events in it; of scopes from THREAD to JOB */
     struct sta_host_span *hosts; /* by code of the entities' hosts; one more for a missing host */
 };
 

@@ -56,18 +56,18 @@ static void put_unit(const struct sta_overlap_request *request, const struct sta
                      struct sta_table_column *column, size_t row)
 {
     const uint32_t unit = results->units[row];
-    const struct sta_unit_sums *sums = &results->sums[unit];
+    const struct sta_host_span *span = &results->spans[unit];
     struct sta_figures figures = {0};
     size_t count;
     const struct sta_sweep_cell *cells = sta_figures_cells(results, unit, &count);
-    sta_figures_add(&figures, sums, cells, count);
-    const __int128 times[] = {sums->start, sums->end, figures.span, figures.span - figures.covered};
+    sta_figures_add(&figures, span, cells, count);
+    const __int128 times[] = {span->start, span->end, figures.span, figures.span - figures.covered};
     if (request->scope.kind == STA_SCOPE_RANK_GROUP)
-        sta_table_set_int(column++, row, sums->processes);
+        sta_table_set_int(column++, row, results->processes[unit]);
     for (size_t i = 0; i < STA_COUNT_OF(times); i++)
         sta_put_seconds(request, column++, row, times[i]);
     for (uint32_t s = 0; s < request->set_count; s++) {
-        sta_table_set_int(column++, row, sums->events[s]);
+        sta_table_set_int(column++, row, results->counts[(size_t)unit * results->set_count + s]);
         sta_put_seconds(request, column++, row, figures.busy[s]);
     }
     sta_put_pairs(request, &figures, &column, row);

@@ -232,7 +232,7 @@ int sta_overlap_series_get(struct sta_overlap_series *series, struct sta_cursor 
 static void figure_out(const struct sta_overlap_series *series, const struct met *met, size_t count,
                        size_t bin, struct sta_figures *figures)
 {
-    static const struct sta_unit_sums no_span;
+    static const struct sta_host_span no_span;
     const uint32_t sets = series->request->set_count;
     memset(figures->busy, 0, sets * sizeof *figures->busy);
     for (uint32_t s = 0; s < sets; s++)

@@ -16,7 +16,7 @@ struct sta_figures {
 };
 
 /** Adds the figures of a unit.  @cells: all of that unit. */
-void sta_figures_add(struct sta_figures *figures, const struct sta_unit_sums *sums,
+void sta_figures_add(struct sta_figures *figures, const struct sta_host_span *span,
                      const struct sta_sweep_cell *cells, size_t count);
 /** The cells of a unit. */
 const struct sta_sweep_cell *sta_figures_cells(const struct sta_overlap_results *results, uint32_t unit,

@@ -9,10 +9,10 @@
 
 /* ---- figures: what follows from how long each combination of sets was active */
 
-void sta_figures_add(struct sta_figures *figures, const struct sta_unit_sums *sums,
+void sta_figures_add(struct sta_figures *figures, const struct sta_host_span *span,
                      const struct sta_sweep_cell *cells, size_t count)
 {
-    figures->span += sums->end - sums->start;
+    figures->span += span->end - span->start;
     for (size_t c = 0; c < count; c++) {
         figures->covered += cells[c].time;
         for (uint32_t first = cells[c].mask; first != 0; first &= first - 1) {
@@ -163,11 +163,12 @@ static size_t put_set_concurrency(const struct sta_overlap_request *request,
                                   struct sta_table *table, size_t row)
 {
     enum { SET, ACTIVE, TIME };
+    const struct sta_sweep_concurrency *concurrency = &results->concurrency[s];
     __int128 rest = span;
-    for (size_t k = 1; k < results->concurrency_counts[s]; k++)
-        rest -= results->concurrency[s][k];
-    for (size_t k = 0; k < results->concurrency_counts[s]; k++) {
-        __int128 time = k == 0 ? rest : results->concurrency[s][k];
+    for (size_t k = 1; k < concurrency->count; k++)
+        rest -= concurrency->times[k];
+    for (size_t k = 0; k < STA_MAX(concurrency->count, 1u); k++) {
+        __int128 time = k == 0 ? rest : concurrency->times[k];
         if (time == 0)
             continue;
         if (table != NULL) {
@@ -204,8 +205,8 @@ void sta_overlap_totals(const struct sta_overlap_request *request, const struct 
         struct sta_figures unit = {0};
         size_t count;
         const struct sta_sweep_cell *cells = sta_figures_cells(results, results->units[i], &count);
-        sta_figures_add(&unit, &results->sums[results->units[i]], cells, count);
-        sta_figures_add(&total, &results->sums[results->units[i]], cells, count);
+        sta_figures_add(&unit, &results->spans[results->units[i]], cells, count);
+        sta_figures_add(&total, &results->spans[results->units[i]], cells, count);
         for (uint32_t s = 0; s < request->set_count; s++)
             largest[s] = STA_MAX(largest[s], unit.busy[s]);
     }

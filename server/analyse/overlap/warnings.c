@@ -92,7 +92,7 @@ static void warn_of_single_group(const struct sta_overlap_request *request,
                                  const struct sta_overlap_results *results, struct sta_overlap_result *answer)
 {
     if (request->scope.kind == STA_SCOPE_RANK_GROUP && results->unit_count == 1 &&
-        results->sums[results->units[0]].processes == 1)
+        results->processes[results->units[0]] == 1)
         warn(answer,
              sta_strdup("There is one rank group, of one process without worker processes: the answer "
                         "is that of scope process."));
