@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/views/members.h"
-#include "analyse/overlap/where.h"
 #include "common/memory.h"
 
 /* ---- chains */

@@ -7,7 +7,6 @@
 #define STA_FINDINGS_RUN_H
 
 #include "analyse/overlap/pass.h"
-#include "analyse/overlap/request_sets.h"
 
 struct sta_run {
     struct sta_overlap_query query;  /* without sets; its request is the frame */

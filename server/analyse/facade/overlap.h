@@ -34,7 +34,7 @@ struct sta_overlap_query {
     bool by_signature;
     uint32_t watched;
     /* Columns and classes of many conditions, for queries whose sets are among these; NULL: each makes its
-     * own.  Borrowed (overlap/request_sets.h). */
+     * own.  Borrowed (overlap/request.h). */
     const struct sta_bound_conditions *bound;
 };
 

@@ -2,7 +2,7 @@
 #include "analyse/facade/share.h"
 
 #include "analyse/exact/share.h"
-#include "analyse/overlap/share.h"
+#include "analyse/overlap/partial.h"
 #include "analyse/query/rows/share.h"
 #include "analyse/sources/shared.h"
 

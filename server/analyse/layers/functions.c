@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/layers/functions.h"
+#include "analyse/layers/presets.h"
 #include "analyse/layers/yaml_checks.h"
 #include "common/memory.h"
 

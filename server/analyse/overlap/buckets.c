@@ -1,12 +1,11 @@
 /* Sums by bin, (pid, tid) and combination of sets: a plan over the hash aggregation.  Its groups come in the
  * order of bins, then threads, so that one walk through them finds the largest of each bin. */
-#include "analyse/overlap/buckets.h"
-
 #include <stdlib.h>
 
 #include "analyse/operators/aggregate.h"
 #include "analyse/operators/numbering.h"
 #include "analyse/operators/vectors.h"
+#include "analyse/overlap/tables.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "the sums of bins and threads";

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "analyse/overlap/buckets.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/views/bound_query.h"
 

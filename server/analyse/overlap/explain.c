@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "analyse/overlap/buckets.h"
-#include "analyse/overlap/request_sets.h"
 #include "analyse/overlap/tables.h"
 
 #define USUAL_GRANULARITY_US 1000000

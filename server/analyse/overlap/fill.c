@@ -5,7 +5,7 @@
  * of them, without the lock, turns most offers away.  Since that order is total it does not matter who offers
  * first.  What is kept is where the events stand in the store; their names are read afterwards, row group by
  * row group. */
-#include "analyse/overlap/where.h"
+#include "analyse/overlap/charge.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

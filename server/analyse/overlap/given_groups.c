@@ -1,7 +1,7 @@
 /* Rank groups with what a request says of them: a process that is named belongs where it is named, whatever
  * its ancestors; those that descend from it follow.  So named processes lose their parents, roots are found
  * as ever, and a root that is named takes the name of its group. */
-#include "analyse/overlap/given_groups.h"
+#include "analyse/overlap/scope.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "analyse/exec/budget.h"
 #include "analyse/exec/sort.h"
 #include "analyse/overlap/tables.h"
-#include "analyse/overlap/where.h"
+#include "analyse/overlap/charge.h"
 #include "common/memory.h"
 
 /* ---- combinations */

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/overlap/given_groups.h"
 #include "analyse/views/members.h"
-#include "analyse/overlap/request_sets.h"
 #include "analyse/views/bound_query.h"
 #include "analyse/sources/ranges.h"
 #include "common/buffer.h"

@@ -1,5 +1,5 @@
 /* Sets: conditions of the user's, or the layers of a preset. */
-#include "analyse/overlap/request_sets.h"
+#include "analyse/overlap/request.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include "analyse/exec/sort.h"
 #include "analyse/operators/vectors.h"
-#include "analyse/overlap/given_groups.h"
 #include "common/account.h"
 #include "common/buffer.h"
 #include "common/memory.h"

@@ -1,5 +1,5 @@
 /* Requests and parts of an overlap as bytes between processes. */
-#include "analyse/overlap/share.h"
+#include "analyse/overlap/partial.h"
 
 #include <stdlib.h>
 
