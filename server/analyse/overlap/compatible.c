@@ -7,62 +7,31 @@
 #include "analyse/overlap/tables.h"
 #include "analyse/views/bound_query.h"
 
-enum phase { PHASE_COMPUTE, PHASE_IO, PHASE_APP_IO, PHASES };
-static const char *const phase_names[PHASES] = {"compute", "io", "app_io"};
-
-/* By phase; an absent set is empty. */
-struct times {
-    __int128 total[PHASES];
-    __int128 minus[PHASES][PHASES];
-};
-
-static int phase_of(const struct sta_overlap_set *set)
+/* Of a phase: how long it was, and how long without another.  The bucket method's, or of unions likewise. */
+static __int128 time_of(const struct sta_overlap_request *request, const struct sta_buckets *times,
+                        const char *phase, const char *other)
 {
-    int phase = 0;
-    while (strcmp(phase_names[phase], set->name) != 0)
-        phase++;
-    return phase;
-}
-
-static void take_buckets(const struct sta_overlap_request *request, const struct sta_buckets *buckets,
-                         struct times *times)
-{
-    for (uint32_t a = 0; a < request->set_count; a++) {
-        int phase = phase_of(&request->sets[a]);
-        times->total[phase] = buckets->total[a];
-        for (uint32_t b = 0; b < request->set_count; b++)
-            times->minus[phase][phase_of(&request->sets[b])] = buckets->minus[a][b];
-    }
+    const uint32_t sets = request->set_count, a = sta_overlap_find_set(request, phase),
+                   b = other != NULL ? sta_overlap_find_set(request, other) : sets;
+    if (a == sets)
+        return 0;
+    return b == sets ? times->total[a] : times->minus[a][b]; /* a set that is not there takes nothing away */
 }
 
 static void take_figures(const struct sta_overlap_request *request, const struct sta_figures *figures,
-                         struct times *times)
+                         struct sta_buckets *times)
 {
     for (uint32_t a = 0; a < request->set_count; a++) {
-        int first = phase_of(&request->sets[a]);
-        times->total[first] = figures->busy[a];
+        times->total[a] = figures->busy[a];
         for (uint32_t b = a + 1; b < request->set_count; b++) {
-            int second = phase_of(&request->sets[b]);
-            times->minus[first][second] = sta_figures_pair(figures, a, b, STA_PAIR_FIRST);
-            times->minus[second][first] = sta_figures_pair(figures, a, b, STA_PAIR_SECOND);
+            times->minus[a][b] = sta_figures_pair(figures, a, b, STA_PAIR_FIRST);
+            times->minus[b][a] = sta_figures_pair(figures, a, b, STA_PAIR_SECOND);
         }
     }
 }
 
-/* Nothing is taken away from a set by one that the request does not have. */
-static void fill_absent(const struct sta_overlap_request *request, struct times *times)
-{
-    bool there[PHASES] = {false};
-    for (uint32_t s = 0; s < request->set_count; s++)
-        there[phase_of(&request->sets[s])] = true;
-    for (int a = 0; a < PHASES; a++)
-        for (int b = 0; b < PHASES; b++)
-            if (!there[b])
-                times->minus[a][b] = times->total[a];
-}
-
 static int measure_unions(const struct sta_overlap_request *request, const struct sta_budget *budget,
-                          struct times *times, struct sta_error *err)
+                          struct sta_buckets *times, struct sta_error *err)
 {
     struct sta_overlap_binding binding;
     struct sta_overlap_results results = {0};
@@ -81,23 +50,24 @@ static int measure_unions(const struct sta_overlap_request *request, const struc
     return rc;
 }
 
-static void put_facts(const struct sta_overlap_request *request, const struct times *times,
+static void put_facts(const struct sta_overlap_request *request, const struct sta_buckets *times,
                       struct sta_facts *facts)
 {
-    const struct {
-        const char *name;
-        __int128 ticks;
-    } said[] = {{"granularity", request->granularity},
-                {"total", sta_snapshot_info(request->query->snapshot)->end_ticks},
-                {"io", times->total[PHASE_IO]},
-                {"compute", times->total[PHASE_COMPUTE]},
-                {"app_io", times->total[PHASE_APP_IO]},
-                {"only_io", times->minus[PHASE_IO][PHASE_COMPUTE]},
-                {"only_compute", times->minus[PHASE_COMPUTE][PHASE_IO]},
-                {"only_app_io", times->minus[PHASE_APP_IO][PHASE_COMPUTE]},
-                {"only_app_compute", times->minus[PHASE_COMPUTE][PHASE_APP_IO]}};
+    static const struct {
+        const char *name, *phase, *other;
+    } said[] = {{"io", "io", NULL},
+                {"compute", "compute", NULL},
+                {"app_io", "app_io", NULL},
+                {"only_io", "io", "compute"},
+                {"only_compute", "compute", "io"},
+                {"only_app_io", "app_io", "compute"},
+                {"only_app_compute", "compute", "app_io"}};
+    sta_facts_number(facts, "granularity", "s", sta_overlap_seconds(request, request->granularity));
+    sta_facts_number(facts, "total", "s",
+                     sta_overlap_seconds(request, sta_snapshot_info(request->query->snapshot)->end_ticks));
     for (size_t i = 0; i < STA_COUNT_OF(said); i++)
-        sta_facts_number(facts, said[i].name, "s", sta_overlap_seconds(request, said[i].ticks));
+        sta_facts_number(facts, said[i].name, "s",
+                         sta_overlap_seconds(request, time_of(request, times, said[i].phase, said[i].other)));
 }
 
 /* ---- the printed lines (overlap.md section 4, its table) */
@@ -168,21 +138,17 @@ static void put_phases(const struct sta_overlap_request *request, const struct s
 int sta_overlap_compatible(const struct sta_overlap_request *request, const struct sta_budget *budget,
                            struct sta_overlap_result *answer, struct sta_error *err)
 {
-    struct sta_buckets buckets;
-    struct times times = {0};
+    struct sta_buckets times;
     answer->semantics = "compatible";
     answer->variant = request->intervals ? "intervals" : "approximate";
-    int rc = sta_buckets_measure(request, budget, &buckets, err);
+    int rc = sta_buckets_measure(request, budget, &times, err);
     if (rc == 0 && request->intervals)
         rc = measure_unions(request, budget, &times, err);
-    else if (rc == 0)
-        take_buckets(request, &buckets, &times);
     if (rc != 0)
         return rc;
-    fill_absent(request, &times);
     put_facts(request, &times, &answer->facts);
     sta_facts_of_trace(&answer->facts, request->query->snapshot);
     put_lines(&answer->facts, &answer->per_scope);
-    put_phases(request, &buckets, &answer->phases);
+    put_phases(request, &times, &answer->phases);
     return 0;
 }

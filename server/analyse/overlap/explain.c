@@ -6,21 +6,13 @@
 
 #define USUAL_GRANULARITY_US 1000000
 
-static uint32_t find_set(const struct sta_overlap_request *request, const char *name)
-{
-    uint32_t s = 0;
-    while (strcmp(request->sets[s].name, name) != 0)
-        s++;
-    return s;
-}
-
 static void put_pair(const struct sta_overlap_request *asked, const struct sta_overlap_request *request,
                      const struct sta_buckets *buckets, struct sta_overlap_result *answer, size_t row,
                      uint32_t first, uint32_t second)
 {
     const char *names[] = {asked->sets[first].name, asked->sets[second].name};
-    uint32_t a = find_set(request, names[0]);
-    uint32_t b = find_set(request, names[1]);
+    uint32_t a = sta_overlap_find_set(request, names[0]);
+    uint32_t b = sta_overlap_find_set(request, names[1]);
     const double *busy = sta_table_find(&answer->sets, "busy")->numbers;
     const double exact[] = {busy[first], busy[second],
                             sta_table_find(&answer->pairs, "overlap")->numbers[row],

@@ -107,21 +107,16 @@ struct ordering {
     struct sta_scope *scope;
 };
 
-static int compare_ticks(int64_t a, int64_t b)
+static int compare_by(const struct sta_scope *scope, const struct sta_overlap_order *by,
+                      const struct sta_span *a, const struct sta_span *b)
 {
-    return (a > b) - (a < b);
-}
-
-static int compare_by(const struct ordering *ordering, const char *column, const struct sta_span *a,
-                      const struct sta_span *b, bool descending)
-{
-    if (strcmp(column, "time") == 0)
-        return compare_ticks(a->te - a->ts, b->te - b->ts) * (descending ? -1 : 1);
-    if (strcmp(column, "start") == 0)
-        return compare_ticks(a->ts, b->ts) * (descending ? -1 : 1);
-    if (strcmp(column, "end") == 0)
-        return compare_ticks(a->te, b->te) * (descending ? -1 : 1);
-    return sta_scope_compare(ordering->scope, a->cell, b->cell, column, descending);
+    const int64_t times[][2] = {[STA_INTERVAL_START] = {a->ts, b->ts},
+                                [STA_INTERVAL_END] = {a->te, b->te},
+                                [STA_INTERVAL_TIME] = {a->te - a->ts, b->te - b->ts}};
+    if (by->column >= STA_INTERVAL_KEYS)
+        return sta_scope_compare(scope, a->cell, b->cell, by->column - STA_INTERVAL_KEYS, by->descending);
+    const int64_t *of = times[by->column];
+    return ((of[0] > of[1]) - (of[0] < of[1])) * (by->descending ? -1 : 1);
 }
 
 /* The sort is stable: equal ones stay in the order of units and time. */
@@ -130,7 +125,7 @@ static int compare_intervals(const void *a, const void *b, void *context)
     const struct ordering *ordering = context;
     int order = 0;
     for (size_t i = 0; order == 0 && i < ordering->order_count; i++)
-        order = compare_by(ordering, ordering->order[i].column, a, b, ordering->order[i].descending);
+        order = compare_by(ordering->scope, &ordering->order[i], a, b);
     return order;
 }
 
@@ -149,7 +144,8 @@ static int choose(const struct sta_overlap_request *request, struct sta_scope *s
                   struct sta_span *intervals, size_t *count, const struct sta_budget *budget,
                   struct sta_error *err)
 {
-    static const struct sta_overlap_order by_time[] = {{"time", true}, {"start", false}};
+    static const struct sta_overlap_order by_time[] = {{STA_INTERVAL_TIME, true},
+                                                       {STA_INTERVAL_START, false}};
     int rc = STA_OK;
     if (request->longest > 0) {
         rc = order_intervals(by_time, STA_COUNT_OF(by_time), scope, intervals, *count, budget, err);

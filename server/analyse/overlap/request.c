@@ -228,18 +228,18 @@ static int read_where(struct sta_overlap_request *request, struct sta_error *err
                            "expected a condition on the sets, such as \"io and not compute\", or \"idle\"");
 }
 
-static bool is_interval_column(const struct sta_overlap_request *request, const char *name)
+/* STA_INTERVAL_START .., or STA_INTERVAL_KEYS and as many as there are keys: there is none of that name. */
+static size_t interval_column(const struct sta_overlap_request *request, const char *name)
 {
     static const char *const times[] = {"start", "end", "time"};
+    size_t count, k = 0;
+    const char *const *keys = sta_scope_names(&request->scope, &count);
     for (size_t i = 0; i < STA_COUNT_OF(times); i++)
         if (strcmp(name, times[i]) == 0)
-            return true;
-    size_t count;
-    const char *const *keys = sta_scope_names(&request->scope, &count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, keys[i]) == 0)
-            return true;
-    return false;
+            return i;
+    while (k < count && strcmp(name, keys[k]) != 0)
+        k++;
+    return STA_INTERVAL_KEYS + k;
 }
 
 static int fail_order(const struct sta_overlap_request *request, const char *name, const char *place,
@@ -267,10 +267,12 @@ static int read_order_column(struct sta_overlap_request *request, const struct s
         return sta_fail_member(err, STA_EINPUT, "order_by", place, "expected the name of a column, not %s",
                                sta_document_kind(column));
     bool descending = column->text.bytes[0] == '-';
-    const char *name = column->text.bytes + descending;
-    if (!is_interval_column(request, name))
-        return fail_order(request, name, place, err);
-    request->order[request->order_count++] = (struct sta_overlap_order){name, descending};
+    const size_t number = interval_column(request, column->text.bytes + descending);
+    size_t keys;
+    sta_scope_names(&request->scope, &keys);
+    if (number == STA_INTERVAL_KEYS + keys)
+        return fail_order(request, column->text.bytes + descending, place, err);
+    request->order[request->order_count++] = (struct sta_overlap_order){number, descending};
     return 0;
 }
 

@@ -24,8 +24,11 @@ struct sta_overlap_set {
     uint32_t layer_bit;                /* .. this layer of the classes */
 };
 
+/* Columns of intervals: their times, then the keys of the scope. */
+enum { STA_INTERVAL_START, STA_INTERVAL_END, STA_INTERVAL_TIME, STA_INTERVAL_KEYS };
+
 struct sta_overlap_order {
-    const char *column;
+    size_t column;
     bool descending;
 };
 
@@ -68,6 +71,8 @@ void sta_overlap_request_release(struct sta_overlap_request *request);
 
 /** As requests and answers name scopes that are no expressions; by kind. */
 extern const char *const sta_scope_words[];
+/** The number of the set of that name; set_count: there is none. */
+uint32_t sta_overlap_find_set(const struct sta_overlap_request *request, const char *name);
 /** A scan over the request's events: its filter, and the row groups of its window. */
 struct sta_scan;
 struct sta_scan sta_overlap_scan(const struct sta_overlap_request *request);

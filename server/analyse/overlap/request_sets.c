@@ -72,6 +72,14 @@ static int read_set(struct sta_overlap_request *request, const struct sta_docume
     return 0;
 }
 
+uint32_t sta_overlap_find_set(const struct sta_overlap_request *request, const char *name)
+{
+    uint32_t s = 0;
+    while (s < request->set_count && strcmp(request->sets[s].name, name) != 0)
+        s++;
+    return s;
+}
+
 bool sta_overlap_order_phases(struct sta_overlap_request *request)
 {
     struct sta_overlap_set ordered[STA_OVERLAP_SETS];
@@ -147,14 +155,6 @@ static int check_picked(const struct sta_preset *preset, const struct sta_docume
     return 0;
 }
 
-static bool is_taken(const struct sta_overlap_request *request, const char *name)
-{
-    for (uint32_t s = 0; s < request->set_count; s++)
-        if (strcmp(request->sets[s].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A layer's name as that of a set: layers made from categories may be named with dots and more. */
 static const char *set_name_of(struct sta_overlap_request *request, const char *layer)
 {
@@ -162,7 +162,7 @@ static const char *set_name_of(struct sta_overlap_request *request, const char *
     for (char *at = name; *at != '\0'; at++)
         if (!isalnum((unsigned char)*at))
             *at = '_';
-    for (unsigned number = 2; is_taken(request, name); number++) {
+    for (unsigned number = 2; sta_overlap_find_set(request, name) < request->set_count; number++) {
         char *other = sta_sprintf("%.95s_%u", name, number);
         free(name);
         name = other;

@@ -277,9 +277,7 @@ static struct sta_text text_of(const struct sta_scope *scope, size_t key, struct
     return sta_dictionary_text(sta_numbering_texts(scope->units, key), (uint32_t)value.bits);
 }
 
-/* Compares two units by a key. */
-static int compare_keys(const struct sta_scope *scope, uint32_t left, uint32_t right, size_t k,
-                        bool descending)
+int sta_scope_compare(const struct sta_scope *scope, uint32_t left, uint32_t right, size_t k, bool descending)
 {
     const struct sta_key_value a = sta_numbering_value(scope->units, left, k);
     const struct sta_key_value b = sta_numbering_value(scope->units, right, k);
@@ -296,20 +294,11 @@ static int compare_keys(const struct sta_scope *scope, uint32_t left, uint32_t r
     return descending ? -order : order;
 }
 
-int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, const char *key, bool descending)
-{
-    size_t k = 0;
-    while (k < scope->key_count && strcmp(scope->keys[k].name, key) != 0)
-        k++;
-    STA_ASSERT(k < scope->key_count);
-    return compare_keys(scope, a, b, k, descending);
-}
-
 int sta_scope_compare_units(const struct sta_scope *scope, uint32_t a, uint32_t b)
 {
     int order = 0;
     for (size_t k = 0; order == 0 && k < scope->key_count; k++)
-        order = compare_keys(scope, a, b, k, false);
+        order = sta_scope_compare(scope, a, b, k, false);
     return order;
 }
 

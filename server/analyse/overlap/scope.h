@@ -70,8 +70,7 @@ int sta_scope_compare_units(const struct sta_scope *scope, uint32_t a, uint32_t 
 STA_MUSTCHECK int sta_scope_sort(const struct sta_scope *scope, uint32_t *units, size_t count,
                                  const struct sta_budget *budget, struct sta_error *err);
 /** Compares two units by one of their keys; missing last, also when @descending. */
-int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, const char *key,
-                      bool descending);
+int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, size_t key, bool descending);
 /** Key columns of a table: one row for each of @units. */
 void sta_scope_put_keys(const struct sta_scope *scope, struct sta_table *table, const uint32_t *units);
 /** Whether the first key of a unit is missing. */
