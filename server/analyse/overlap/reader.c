@@ -22,7 +22,6 @@ struct text_sets {
 
 struct sta_overlap_reader {
     const struct sta_overlap_binding *binding;
-    struct sta_scope_worker *scope;
     struct sta_evaluator *evaluator;
     uint32_t *mask_of_class; /* MASK_UNKNOWN, STA_NOT_THERE, or the layers among the sets */
     size_t class_capacity;
@@ -133,12 +132,11 @@ static void sort_sets(struct sta_overlap_reader *reader)
     }
 }
 
-static struct sta_overlap_reader *reader_create(const struct sta_overlap_binding *binding, unsigned worker)
+static struct sta_overlap_reader *reader_create(const struct sta_overlap_binding *binding)
 {
     struct sta_overlap_reader *reader = sta_alloc(sizeof *reader);
     *reader = (struct sta_overlap_reader){
         .binding = binding,
-        .scope = sta_scope_worker_create(binding->scope, worker),
         .evaluator = sta_evaluator_create(),
         .units = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->units),
         .masks = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *reader->masks),
@@ -152,7 +150,6 @@ static void reader_destroy(struct sta_overlap_reader *reader)
 {
     if (reader == NULL)
         return;
-    sta_scope_worker_destroy(reader->scope);
     sta_evaluator_destroy(reader->evaluator);
     for (size_t t = 0; t < reader->text_count; t++)
         sta_account_free(reader->binding->budget->account, reader->texts[t].masks);
@@ -307,14 +304,15 @@ int sta_overlap_read(const struct sta_overlap_binding *binding, unsigned worker,
                      struct sta_error *err)
 {
     struct sta_overlap_reader **known = &binding->readers[worker];
-    struct sta_overlap_reader *reader = *known = *known != NULL ? *known : reader_create(binding, worker);
+    struct sta_overlap_reader *reader = *known = *known != NULL ? *known : reader_create(binding);
     *events = (struct sta_overlap_events){
         .units = reader->units, .masks = reader->masks, .selected = rows->selected, .count = rows->count};
     int rc = sta_column_reader_times(rows->reader, &events->ts, &events->dur, err);
     if (rc == 0)
         rc = read_threads(binding->request, rows, &events->threads, err);
     if (rc == 0)
-        rc = sta_scope_units(reader->scope, rows->reader, rows->selected, rows->count, reader->units, err);
+        rc = sta_scope_units(binding->scope, worker, rows->reader, rows->selected, rows->count, reader->units,
+                             err);
     if (rc == 0)
         rc = begin_masks(reader, rows, err);
     for (size_t t = 0; rc == 0 && t < reader->text_count; t++)

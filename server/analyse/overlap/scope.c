@@ -23,21 +23,21 @@ struct sta_scope_key {
     struct sta_program *program; /* KEYS */
 };
 
+/* What a worker computes keys with. */
+struct scope_worker {
+    struct sta_evaluator *evaluators[STA_KEY_COLUMNS]; /* by key: each keeps the vector that it made; KEYS */
+    int64_t *bins;                                     /* by row; BIN */
+};
+
 struct sta_scope {
     const struct sta_columns *columns;
     const struct sta_scope_request *request;
     struct sta_scope_key keys[STA_KEY_COLUMNS];
     size_t key_count;
-    uint32_t *unit_of_thread;    /* by thread code; NULL for JOB, KEYS and BIN */
-    struct sta_numbering *units; /* NULL for JOB, which has one */
+    uint32_t *unit_of_thread;     /* by thread code; NULL for JOB, KEYS and BIN */
+    struct sta_numbering *units;  /* NULL for JOB, which has one */
+    struct scope_worker *workers; /* of KEYS and BIN */
     const struct sta_budget *budget;
-};
-
-struct sta_scope_worker {
-    struct sta_scope *scope;
-    unsigned number;
-    struct sta_evaluator *evaluators[STA_KEY_COLUMNS]; /* by key: each keeps the vector that it made */
-    int64_t *bins;                                     /* by row; BIN only */
 };
 
 /* ---- scopes that follow from the thread */
@@ -142,31 +142,31 @@ static void bind_keys(struct sta_scope *scope)
     }
 }
 
-static int units_of_keys(struct sta_scope_worker *worker, struct sta_column_reader *reader,
+static int units_of_keys(struct sta_scope *scope, unsigned worker, struct sta_column_reader *reader,
                          const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
-    const struct sta_scope *scope = worker->scope;
     const uint32_t rows = sta_column_reader_row_group(reader)->rows;
     struct sta_vector keys[STA_KEY_COLUMNS];
     int rc = 0;
     for (size_t k = 0; k < scope->key_count && rc == 0; k++)
-        rc = sta_program_run(scope->keys[k].program, worker->evaluators[k], rows, sta_column_reader_get,
-                             reader, &keys[k], err);
-    return rc == 0 ? sta_numbering_take(scope->units, worker->number, keys, selected, count, units, err) : rc;
+        rc = sta_program_run(scope->keys[k].program, scope->workers[worker].evaluators[k], rows,
+                             sta_column_reader_get, reader, &keys[k], err);
+    return rc == 0 ? sta_numbering_take(scope->units, worker, keys, selected, count, units, err) : rc;
 }
 
-static int units_of_bins(struct sta_scope_worker *worker, struct sta_column_reader *reader,
+static int units_of_bins(struct sta_scope *scope, unsigned worker, struct sta_column_reader *reader,
                          const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
+    int64_t *bins = scope->workers[worker].bins;
     const struct sta_column_values *ts;
     const uint32_t rows = sta_column_reader_row_group(reader)->rows;
     int rc = sta_column_reader_physical(reader, STA_COLUMN_TS, &ts, err);
     if (rc != 0)
         return rc;
     for (uint32_t row = 0; row < rows; row++)
-        worker->bins[row] = ts->integers[row] / worker->scope->request->bin;
-    const struct sta_vector key = sta_vector_of_integers(worker->bins);
-    return sta_numbering_take(worker->scope->units, worker->number, &key, selected, count, units, err);
+        bins[row] = ts->integers[row] / scope->request->bin;
+    const struct sta_vector key = sta_vector_of_integers(bins);
+    return sta_numbering_take(scope->units, worker, &key, selected, count, units, err);
 }
 
 static int units_of_threads(const struct sta_scope *scope, struct sta_column_reader *reader, uint32_t *units,
@@ -182,23 +182,37 @@ static int units_of_threads(const struct sta_scope *scope, struct sta_column_rea
     return 0;
 }
 
-int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *reader,
+int sta_scope_units(struct sta_scope *scope, unsigned worker, struct sta_column_reader *reader,
                     const uint32_t *selected, uint32_t count, uint32_t *units, struct sta_error *err)
 {
-    switch (worker->scope->request->kind) {
+    switch (scope->request->kind) {
     case STA_SCOPE_KEYS:
-        return units_of_keys(worker, reader, selected, count, units, err);
+        return units_of_keys(scope, worker, reader, selected, count, units, err);
     case STA_SCOPE_BIN:
-        return units_of_bins(worker, reader, selected, count, units, err);
+        return units_of_bins(scope, worker, reader, selected, count, units, err);
     case STA_SCOPE_JOB:
         memset(units, 0, sta_column_reader_row_group(reader)->rows * sizeof *units);
         return 0;
     default:
-        return units_of_threads(worker->scope, reader, units, err);
+        return units_of_threads(scope, reader, units, err);
     }
 }
 
 /* ---- start and end */
+
+static void create_workers(struct sta_scope *scope)
+{
+    const unsigned count = sta_budget_workers(scope->budget);
+    scope->workers = sta_alloc_array(count, sizeof *scope->workers);
+    for (struct scope_worker *worker = scope->workers; worker < scope->workers + count; worker++) {
+        for (size_t k = 0; k < scope->request->key_count; k++) {
+            worker->evaluators[k] = sta_evaluator_create();
+            sta_evaluator_watch(worker->evaluators[k], scope->budget->cancel);
+        }
+        if (scope->request->kind == STA_SCOPE_BIN)
+            worker->bins = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *worker->bins);
+    }
+}
 
 int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_request *request,
                      const struct sta_budget *budget, struct sta_scope **scope, struct sta_error *err)
@@ -209,6 +223,8 @@ int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_r
     name_keys(fresh);
     if (request->kind == STA_SCOPE_KEYS)
         bind_keys(fresh);
+    if (request->kind == STA_SCOPE_KEYS || request->kind == STA_SCOPE_BIN)
+        create_workers(fresh);
     for (size_t k = 0; k < fresh->key_count; k++)
         types[k] = fresh->keys[k].type;
     if (fresh->key_count > 0)
@@ -224,33 +240,15 @@ void sta_scope_destroy(struct sta_scope *scope)
         return;
     for (size_t k = 0; k < scope->key_count; k++)
         sta_program_destroy(scope->keys[k].program);
+    for (unsigned w = 0; scope->workers != NULL && w < sta_budget_workers(scope->budget); w++) {
+        for (size_t k = 0; k < scope->key_count; k++)
+            sta_evaluator_destroy(scope->workers[w].evaluators[k]);
+        free(scope->workers[w].bins);
+    }
+    free(scope->workers);
     sta_numbering_destroy(scope->units);
     sta_account_free(scope->budget->account, scope->unit_of_thread);
     free(scope);
-}
-
-struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsigned number)
-{
-    struct sta_scope_worker *worker = sta_alloc(sizeof *worker);
-    worker->scope = scope;
-    worker->number = number;
-    for (size_t k = 0; k < scope->key_count && scope->request->kind == STA_SCOPE_KEYS; k++) {
-        worker->evaluators[k] = sta_evaluator_create();
-        sta_evaluator_watch(worker->evaluators[k], scope->budget->cancel);
-    }
-    if (scope->request->kind == STA_SCOPE_BIN)
-        worker->bins = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *worker->bins);
-    return worker;
-}
-
-void sta_scope_worker_destroy(struct sta_scope_worker *worker)
-{
-    if (worker == NULL)
-        return;
-    for (size_t k = 0; k < STA_KEY_COLUMNS; k++)
-        sta_evaluator_destroy(worker->evaluators[k]);
-    free(worker->bins);
-    free(worker);
 }
 
 /* ---- what units are called: their keys, compared, as columns of tables and as JSON */

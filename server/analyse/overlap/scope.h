@@ -36,24 +36,21 @@ struct sta_scope_request {
 const char *const *sta_scope_names(const struct sta_scope_request *request, size_t *count);
 
 struct sta_scope;
-struct sta_scope_worker; /* of one thread */
 
 /** @columns, @request: borrowed.  Return: 0, or what finding the rank groups or binding the keys failed
  * with. */
 STA_MUSTCHECK int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_request *request,
                                    const struct sta_budget *budget, struct sta_scope **scope,
                                    struct sta_error *err);
-void sta_scope_destroy(struct sta_scope *scope); /* NULL allowed; after its workers */
+void sta_scope_destroy(struct sta_scope *scope); /* NULL allowed */
 
-/** @worker: its number. */
-struct sta_scope_worker *sta_scope_worker_create(struct sta_scope *scope, unsigned worker);
-void sta_scope_worker_destroy(struct sta_scope_worker *worker); /* NULL allowed */
 /**
  * sta_scope_units - the unit of each row of the reader's present row group
  * @units: STA_ROW_GROUP_ROWS of them, by row.  Rows that are not @selected (NULL: all are) may be left out
  * The row group's thread codes have been checked to be below the count of the entities.
+ * Context: worker @worker, one call at a time each.
  */
-STA_MUSTCHECK int sta_scope_units(struct sta_scope_worker *worker, struct sta_column_reader *reader,
+STA_MUSTCHECK int sta_scope_units(struct sta_scope *scope, unsigned worker, struct sta_column_reader *reader,
                                   const uint32_t *selected, uint32_t count, uint32_t *units,
                                   struct sta_error *err);
 
