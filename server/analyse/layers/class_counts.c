@@ -9,24 +9,33 @@
 
 enum { CLASS, CAT, NAME, KEYS };
 
-int sta_class_counts_init(struct sta_class_counts *counts, const struct sta_budget *budget, bool by_function,
-                          struct sta_error *err)
+static int create(struct sta_class_counts *counts, const struct sta_budget *budget, struct sta_error *err)
 {
     static const enum sta_type keys[KEYS] = {STA_TYPE_INT, STA_TYPE_TEXT, STA_TYPE_TEXT};
     static const struct sta_primitive events = {.aggregate = STA_AGGREGATE_ROWS};
     const struct sta_aggregation_spec spec = {.keys = keys,
-                                              .key_count = by_function ? KEYS : 1,
+                                              .key_count = counts->by_function ? KEYS : 1,
                                               .keep_missing = true,
                                               .primitives = &events,
                                               .primitive_count = 1};
-    *counts = (struct sta_class_counts){.by_function = by_function};
     return sta_aggregation_create(&spec, budget, NULL, &counts->aggregation, err);
+}
+
+int sta_class_counts_bind(struct sta_class_counts *counts, const struct sta_presets *presets,
+                          struct sta_snapshot *snapshot, const struct sta_preset *preset,
+                          struct sta_error *err)
+{
+    const struct sta_columns_options options = {.presets = presets, .preset = preset};
+    int rc = sta_columns_create(snapshot, &options, &counts->columns, err);
+    return rc == 0 ? sta_classes_create(counts->columns, preset, true, &counts->classes, err) : rc;
 }
 
 void sta_class_counts_fini(struct sta_class_counts *counts)
 {
     sta_aggregation_table_fini(&counts->table);
     sta_aggregation_destroy(counts->aggregation);
+    sta_classes_destroy(counts->classes);
+    sta_columns_destroy(counts->columns);
 }
 
 static int read_functions(const struct sta_scan_rows *rows, struct sta_vector *texts, struct sta_error *err)
@@ -57,16 +66,23 @@ static int update(void *self, unsigned worker, const struct sta_scan_rows *rows,
     return rc;
 }
 
-int sta_class_counts_run(struct sta_class_counts *counts, struct sta_scan scan,
+int sta_class_counts_run(struct sta_class_counts *counts, struct sta_scan scan, bool by_function,
                          const struct sta_accumulator *also, const struct sta_budget *budget,
                          struct sta_error *err)
 {
     struct sta_accumulator accumulators[2] = {{counts, update}};
+    counts->by_function = by_function;
+    if (scan.columns == NULL) {
+        scan.columns = counts->columns;
+        scan.classes = counts->classes;
+    }
     scan.accumulators = accumulators;
     scan.accumulator_count = 1;
     if (also != NULL)
         accumulators[scan.accumulator_count++] = *also;
-    int rc = sta_scan_run(&scan, budget, err);
+    int rc = create(counts, budget, err);
+    if (rc == 0)
+        rc = sta_scan_run(&scan, budget, err);
     return rc == 0 ? sta_aggregation_collect(counts->aggregation, &counts->table, err) : rc;
 }
 

@@ -9,16 +9,20 @@ struct sta_class_counts {
     struct sta_aggregation *aggregation; /* by class, and by category and function */
     struct sta_aggregation_table table;
     bool by_function;
+    struct sta_columns *columns; /* of sta_class_counts_bind; else NULL */
+    struct sta_classes *classes;
 };
 
-/** @by_function: also by category, refined, and function. */
-STA_MUSTCHECK int sta_class_counts_init(struct sta_class_counts *counts, const struct sta_budget *budget,
-                                        bool by_function, struct sta_error *err);
-void sta_class_counts_fini(struct sta_class_counts *counts); /* also after init failed */
-/** Runs a scan with classes, which has no accumulators, and counts; @also: an accumulator beside, or NULL. */
+void sta_class_counts_fini(struct sta_class_counts *counts); /* of one that is zeroed, too */
+/** Columns and classes of a preset, which is borrowed, for a scan of the caller's.  @counts: zeroed. */
+STA_MUSTCHECK int sta_class_counts_bind(struct sta_class_counts *counts, const struct sta_presets *presets,
+                                        struct sta_snapshot *snapshot, const struct sta_preset *preset,
+                                        struct sta_error *err);
+/** Runs a scan with classes, which has no accumulators, and counts; those of the binding where it has none.
+ * @by_function: also by category, refined, and function; @also: an accumulator beside, or NULL. */
 STA_MUSTCHECK int sta_class_counts_run(struct sta_class_counts *counts, struct sta_scan scan,
-                                       const struct sta_accumulator *also, const struct sta_budget *budget,
-                                       struct sta_error *err);
+                                       bool by_function, const struct sta_accumulator *also,
+                                       const struct sta_budget *budget, struct sta_error *err);
 /** Events of a class, after that. */
 uint64_t sta_class_counts_total(const struct sta_class_counts *counts, uint32_t class);
 /** Of all classes that have a bit. */

@@ -258,56 +258,19 @@ static bool has_filters(const struct sta_preset *preset)
     return preset->drop_file_count + preset->drop_function_count + preset->drop_pattern_count > 0;
 }
 
-static void sum_fates(const struct sta_classes *classes, const struct sta_class_counts *counts,
-                      struct sta_preset_ledger *ledger)
+static void sum_fates(const struct sta_class_counts *counts, struct sta_preset_ledger *ledger)
 {
-    for (uint32_t code = 0; code < sta_classes_count(classes); code++) {
-        uint64_t events = sta_class_counts_total(counts, code);
-        switch (sta_classes_get(classes, code).fate) {
-        case STA_FATE_KEPT:
-            ledger->kept += events;
-            break;
-        case STA_FATE_FILE:
-            ledger->dropped_by_file += events;
-            break;
-        case STA_FATE_FUNCTION:
-            ledger->dropped_by_function += events;
-        }
-    }
+    uint64_t *const sums[] = {[STA_FATE_KEPT] = &ledger->kept,
+                              [STA_FATE_FILE] = &ledger->dropped_by_file,
+                              [STA_FATE_FUNCTION] = &ledger->dropped_by_function};
+    for (uint32_t code = 0; code < sta_classes_count(counts->classes); code++)
+        *sums[sta_classes_get(counts->classes, code).fate] += sta_class_counts_total(counts, code);
 }
 
 /* ---- passes */
 
-/* One pass with the filters of @bare; counts functions too when @report is given. */
-static int run_pass(const struct sta_presets *presets, const struct sta_columns *columns,
-                    const struct sta_preset *bare, const struct sta_budget *budget,
-                    struct sta_preset_ledger *ledger, struct sta_content_report *report,
-                    struct sta_error *err)
-{
-    struct sta_classes *classes;
-    int status = sta_classes_create(columns, bare, true, &classes, err);
-    if (status != STA_OK)
-        return status;
-    struct sta_class_counts counts;
-    status = sta_class_counts_init(&counts, budget, report != NULL, err);
-    struct doubts doubts = {.columns = columns};
-    const struct sta_accumulator doubting = {&doubts, count_doubts};
-    const struct sta_scan scan = {.columns = columns, .classes = classes, .from = INT64_MIN, .to = INT64_MAX};
-    if (status == STA_OK)
-        status = sta_class_counts_run(&counts, scan, report != NULL ? &doubting : NULL, budget, err);
-    if (status == STA_OK)
-        sum_fates(classes, &counts, ledger);
-    if (status == STA_OK && report != NULL) {
-        status = report_functions(presets, &counts, budget, report, err);
-        report->ambiguous_events = doubts.ambiguous_events;
-        report->doubtful_sizes = doubts.doubtful_sizes;
-    }
-    sta_class_counts_fini(&counts);
-    sta_classes_destroy(classes);
-    return status;
-}
-
-/* @filters: a preset, of which only the filters count; NULL: none. */
+/* One pass; counts functions too when @report is given.  @filters: a preset, of which only the filters count;
+ * NULL: none. */
 static int pass(const struct sta_presets *presets, struct sta_snapshot *snapshot,
                 const struct sta_preset *filters, const struct sta_budget *budget,
                 struct sta_preset_ledger *ledger, struct sta_content_report *report, struct sta_error *err)
@@ -321,13 +284,22 @@ static int pass(const struct sta_presets *presets, struct sta_snapshot *snapshot
                                    .drop_function_count = filters->drop_function_count,
                                    .drop_patterns = filters->drop_patterns,
                                    .drop_pattern_count = filters->drop_pattern_count};
-    struct sta_columns_options options = {.presets = presets, .preset = &bare};
-    struct sta_columns *columns;
-    int status = sta_columns_create(snapshot, &options, &columns, err);
-    if (status != STA_OK)
-        return status;
-    status = run_pass(presets, columns, &bare, budget, ledger, report, err);
-    sta_columns_destroy(columns);
+    struct sta_class_counts counts = {0};
+    int status = sta_class_counts_bind(&counts, presets, snapshot, &bare, err);
+    struct doubts doubts = {.columns = counts.columns};
+    const struct sta_accumulator doubting = {&doubts, count_doubts};
+    const struct sta_scan scan = {.from = INT64_MIN, .to = INT64_MAX};
+    if (status == STA_OK)
+        status = sta_class_counts_run(&counts, scan, report != NULL, report != NULL ? &doubting : NULL,
+                                      budget, err);
+    if (status == STA_OK)
+        sum_fates(&counts, ledger);
+    if (status == STA_OK && report != NULL) {
+        status = report_functions(presets, &counts, budget, report, err);
+        report->ambiguous_events = doubts.ambiguous_events;
+        report->doubtful_sizes = doubts.doubtful_sizes;
+    }
+    sta_class_counts_fini(&counts);
     return status;
 }
 

@@ -36,40 +36,22 @@ static const struct sta_expression *filter_of(const struct sta_classes *classes)
     return classes->conditions[condition].open.expression;
 }
 
-static int count_layer(const struct sta_columns *columns, struct sta_classes *classes,
-                       const struct sta_budget *budget, uint64_t *events, struct sta_error *err)
-{
-    struct sta_class_counts counts;
-    const struct sta_scan scan = {.columns = columns,
-                                  .classes = classes,
-                                  .filter = filter_of(classes),
-                                  .from = INT64_MIN,
-                                  .to = INT64_MAX};
-    int status = sta_class_counts_init(&counts, budget, false, err);
-    if (status == STA_OK)
-        status = sta_class_counts_run(&counts, scan, NULL, budget, err);
-    *events = status == STA_OK ? sta_class_counts_of_bit(&counts, classes, 0) : 0;
-    sta_class_counts_fini(&counts);
-    return status;
-}
-
 /* How many events the preset's detection layer takes. */
 static int count_matches(const struct sta_presets *presets, const struct sta_preset *preset,
                          struct sta_snapshot *snapshot, const struct sta_budget *budget, uint64_t *events,
                          struct sta_error *err)
 {
-    struct sta_layer only = {0};
-    struct sta_preset bare = only_layer(preset, &only);
-    struct sta_columns_options options = {.presets = presets, .preset = &bare};
-    struct sta_columns *columns = NULL;
-    struct sta_classes *classes = NULL;
-    int status = sta_columns_create(snapshot, &options, &columns, err);
-    if (status == STA_OK)
-        status = sta_classes_create(columns, &bare, true, &classes, err);
-    if (status == STA_OK)
-        status = count_layer(columns, classes, budget, events, err);
-    sta_classes_destroy(classes);
-    sta_columns_destroy(columns);
+    struct sta_layer only;
+    const struct sta_preset bare = only_layer(preset, &only);
+    struct sta_class_counts counts = {0};
+    struct sta_scan scan = {.from = INT64_MIN, .to = INT64_MAX};
+    int status = sta_class_counts_bind(&counts, presets, snapshot, &bare, err);
+    if (status == STA_OK) {
+        scan.filter = filter_of(counts.classes);
+        status = sta_class_counts_run(&counts, scan, false, NULL, budget, err);
+    }
+    *events = status == STA_OK ? sta_class_counts_of_bit(&counts, counts.classes, 0) : 0;
+    sta_class_counts_fini(&counts);
     return status;
 }
 

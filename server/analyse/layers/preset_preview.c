@@ -103,10 +103,8 @@ static void say_facts(const struct sta_bound_query *bound, const struct sta_clas
 static int run(const struct sta_bound_query *bound, const struct sta_budget *budget,
                struct sta_preset_preview *answer, struct sta_error *err)
 {
-    struct sta_class_counts counts;
-    int rc = sta_class_counts_init(&counts, budget, true, err);
-    if (rc == 0)
-        rc = sta_class_counts_run(&counts, sta_bound_query_scan(bound), NULL, budget, err);
+    struct sta_class_counts counts = {0};
+    int rc = sta_class_counts_run(&counts, sta_bound_query_scan(bound), true, NULL, budget, err);
     if (rc == 0) {
         say_facts(bound, &counts, &answer->facts);
         list_layers(bound, &counts, &answer->layers);
