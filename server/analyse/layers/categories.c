@@ -152,11 +152,11 @@ static int find_prefixes(const struct sta_snapshot *snapshot, struct prefixes *p
 
 /* ---- layers */
 
-static void put_literal(struct sta_buffer *out, struct sta_text text, const char *behind)
+void sta_put_literal(struct sta_buffer *out, const char *text, size_t length, const char *behind)
 {
     sta_put_char(out, '"');
-    for (uint32_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.bytes[i];
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
         if (c < ' ')
             sta_put_format(out, "\\x%02x", c);
         else
@@ -178,9 +178,9 @@ static char *prefix_condition(struct sta_text text)
     struct sta_buffer out;
     sta_buffer_init(&out);
     sta_put_text(&out, "cat == ");
-    put_literal(&out, text, "");
+    sta_put_literal(&out, text.bytes, text.length, "");
     sta_put_text(&out, " or cat.str.startswith(");
-    put_literal(&out, text, ".");
+    sta_put_literal(&out, text.bytes, text.length, ".");
     sta_put_text(&out, ")");
     return sta_buffer_take_text(&out);
 }

@@ -28,4 +28,7 @@ struct sta_dictionary *sta_category_names(const struct sta_preset *bound);
 unsigned sta_category_find(const struct sta_dictionary *names, struct sta_text cat,
                            uint32_t codes[STA_CATEGORY_DEPTH]);
 
+/** Puts a text as a condition has it, with more of the same text behind. */
+void sta_put_literal(struct sta_buffer *out, const char *text, size_t length, const char *behind);
+
 #endif

@@ -47,14 +47,6 @@ static int add_drop(struct sta_classes *classes, struct sta_buffer *text, struct
     return status;
 }
 
-static void put_quoted(struct sta_buffer *out, const char *text)
-{
-    sta_put_char(out, '"');
-    for (; *text != '\0'; text++)
-        sta_put_format(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    sta_put_char(out, '"');
-}
-
 static int bind_drops(struct sta_classes *classes, struct sta_error *err)
 {
     const struct sta_preset *preset = classes->preset;
@@ -66,7 +58,7 @@ static int bind_drops(struct sta_classes *classes, struct sta_error *err)
         sta_put_text(&text, "func_name.isin([");
         for (size_t n = i; n < end; n++) {
             sta_put_text(&text, n > i ? ", " : "");
-            put_quoted(&text, preset->drop_functions[n]);
+            sta_put_literal(&text, preset->drop_functions[n], strlen(preset->drop_functions[n]), "");
         }
         sta_put_text(&text, "])");
         status = add_drop(classes, &text, err);
