@@ -180,8 +180,8 @@ int sta_fail_member(struct sta_error *err, int status, const char *first, const 
     return sta_at_member(err, first, second, -1);
 }
 
-int sta_document_check(const struct sta_document *object, const char *const *known, size_t count,
-                       struct sta_error *err)
+int sta_document_check(const struct sta_document *object, const char *where, const char *const *known,
+                       size_t count, struct sta_error *err)
 {
     for (const struct sta_document *member = object->first; member != NULL; member = member->next) {
         size_t i = 0;
@@ -190,8 +190,8 @@ int sta_document_check(const struct sta_document *object, const char *const *kno
         if (i < count)
             continue;
         char *names = sta_join_names(known, sizeof *known, count);
-        sta_fail_member(err, STA_EINPUT, member->name, NULL,
-                        "there is no member \"%.60s\" here; there are %s", member->name, names);
+        sta_fail_member(err, STA_EINPUT, member->name, NULL, "there is no member \"%.60s\" %s; there are %s",
+                        member->name, where, names);
         free(names);
         return err->status;
     }

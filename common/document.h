@@ -66,8 +66,9 @@ int sta_at_member(struct sta_error *err, const char *first, const char *second, 
 /** sta_fail about that parameter, whatever the position in it. */
 int sta_fail_member(struct sta_error *err, int status, const char *first, const char *second,
                     const char *format, ...) STA_PRINTF(5, 6);
-/** Refuses an object with a member that is not among @known: STA_EINPUT, with the member as the parameter. */
-STA_MUSTCHECK int sta_document_check(const struct sta_document *object, const char *const *known,
-                                     size_t count, struct sta_error *err);
+/** Refuses an object with a member that is not among @known: STA_EINPUT, with the member as the parameter.
+ * @where: of the sentence, "here". */
+STA_MUSTCHECK int sta_document_check(const struct sta_document *object, const char *where,
+                                     const char *const *known, size_t count, struct sta_error *err);
 
 #endif

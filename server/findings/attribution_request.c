@@ -187,7 +187,7 @@ int sta_attribution_read(struct sta_run *run, const struct sta_document *request
                  "expected {\"chain\": \"stall\"}, or {\"target\": \"..\", \"causes\": [..]}");
         return sta_at(err, "/attribution", -1);
     }
-    int rc = sta_document_check(given, members, STA_COUNT_OF(members), err);
+    int rc = sta_document_check(given, "here", members, STA_COUNT_OF(members), err);
     if (rc == STA_OK)
         rc = sta_member_text(given, "chain", &chain, err);
     if (rc != STA_OK)

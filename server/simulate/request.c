@@ -291,7 +291,7 @@ static int check_members(const struct sta_document *request, const char *const *
                          struct sta_error *err)
 {
     char name[sizeof err->parameter];
-    if (sta_document_check(request, known, count, err) == STA_OK)
+    if (sta_document_check(request, "here", known, count, err) == STA_OK)
         return STA_OK;
     snprintf(name, sizeof name, "%s", err->parameter + strlen("/"));
     return sta_at(err, name, -1);

@@ -257,7 +257,7 @@ int sta_timeline_event(const struct sta_timeline_query *query, const char *id,
     struct request request = {.budget = budget, .answer = event};
     *event = (struct sta_timeline_event){.account = budget->account};
     event->memory.account = budget->account;
-    int rc = sta_document_check(query->request, known, STA_COUNT_OF(known), err);
+    int rc = sta_document_check(query->request, "here", known, STA_COUNT_OF(known), err);
     if (rc == 0)
         rc = sta_selection_read(&request.selection, query, own, budget, err);
     if (rc == 0)

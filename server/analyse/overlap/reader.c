@@ -12,24 +12,39 @@
 
 #define MASK_UNKNOWN (UINT32_MAX - 1)
 
+/* The sets of each code, or MASK_UNKNOWN; of the account. */
+struct masks {
+    uint32_t *of;
+    size_t capacity;
+};
+
 /* The sets that depend on one column; of one thread. */
 struct text_sets {
-    uint32_t column; /* index in the schema */
-    uint32_t sets;   /* bits */
-    uint32_t *masks; /* by code + 1, so that a missing text has the entry 0; of the account */
-    size_t capacity;
+    uint32_t column;    /* index in the schema */
+    uint32_t sets;      /* bits */
+    struct masks masks; /* by code + 1, so that a missing text has the entry 0 */
 };
 
 struct sta_overlap_reader {
     const struct sta_overlap_binding *binding;
     struct sta_evaluator *evaluator;
-    uint32_t *mask_of_class; /* MASK_UNKNOWN, STA_NOT_THERE, or the layers among the sets */
-    size_t class_capacity;
+    struct masks classes;                     /* the layers among the sets, or STA_NOT_THERE */
     struct text_sets texts[STA_OVERLAP_SETS]; /* by column */
     size_t text_count;
     uint32_t row_sets;       /* bits of the sets that are evaluated row by row */
     uint32_t *units, *masks; /* by row */
 };
+
+static int grow_masks(const struct sta_overlap_reader *reader, struct masks *masks, size_t need,
+                      struct sta_error *err)
+{
+    const size_t before = masks->capacity;
+    int rc = STA_ACCOUNT_GROW(reader->binding->budget->account, masks->of, masks->capacity, need,
+                              "the sets of an overlap", err);
+    for (size_t i = before; i < masks->capacity && rc == 0; i++)
+        masks->of[i] = MASK_UNKNOWN;
+    return rc;
+}
 
 /* ---- sets that depend on a text: a table from text to sets, filled as texts are met, of which a trace has
  * few */
@@ -49,58 +64,44 @@ static int one_text(void *context, uint32_t column, struct sta_vector *vector, s
     return 0;
 }
 
-static int learn_text(struct text_sets *sets, struct sta_program *const *programs,
-                      struct sta_evaluator *evaluator, const struct sta_dictionary *texts, uint32_t code,
-                      struct sta_error *err)
+static int learn_text(const struct sta_overlap_reader *reader, const struct text_sets *sets,
+                      const struct sta_dictionary *texts, uint32_t code, struct sta_error *err)
 {
     struct sta_vector text = {.type = STA_TYPE_TEXT, .codes = &code, .texts = texts};
     uint32_t mask = 0;
     for (uint32_t rest = sets->sets; rest != 0; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
         struct sta_vector holds;
-        int rc = sta_program_run(programs[s], evaluator, 1, one_text, &text, &holds, err);
+        int rc =
+            sta_program_run(reader->binding->programs[s], reader->evaluator, 1, one_text, &text, &holds, err);
         if (rc != 0)
             return rc;
         mask |= (uint32_t)(holds.bools[0] != 0) << s;
     }
-    sets->masks[code + 1] = mask;
+    sets->masks.of[code + 1] = mask;
     return 0;
 }
 
-static int grow_texts(struct text_sets *sets, const struct sta_dictionary *texts, struct sta_account *account,
-                      struct sta_error *err)
-{
-    size_t before = sets->capacity;
-    int rc = STA_ACCOUNT_GROW(account, sets->masks, sets->capacity, (size_t)sta_dictionary_count(texts) + 1,
-                              "the sets of an overlap", err);
-    for (size_t i = before; i < sets->capacity && rc == 0; i++)
-        sets->masks[i] = MASK_UNKNOWN;
-    return rc;
-}
-
 /* Puts the bits of the sets into the masks of a row group's rows. */
-static int add_text_sets(struct text_sets *sets, struct sta_program *const *programs,
-                         struct sta_evaluator *evaluator, struct sta_column_reader *reader, uint32_t *masks,
-                         struct sta_account *account, struct sta_error *err)
+static int add_text_sets(const struct sta_overlap_reader *reader, struct text_sets *sets,
+                         const struct sta_scan_rows *rows, struct sta_error *err)
 {
     struct sta_vector vector;
-    uint32_t rows = sta_column_reader_row_group(reader)->rows;
-    int rc = sta_column_reader_get(reader, sets->column, &vector, err);
+    uint32_t *masks = reader->masks;
+    int rc = sta_column_reader_get(rows->reader, sets->column, &vector, err);
     if (rc == 0)
-        rc = grow_texts(sets, vector.texts, account, err);
+        rc = grow_masks(reader, &sets->masks, (size_t)sta_dictionary_count(vector.texts) + 1, err);
     if (rc != 0)
         return rc;
-    const uint32_t step = vector.constant ? 0 : 1;
-    for (uint32_t row = 0; row < rows; row++) {
-        uint32_t code = vector.codes[row * step];
-        uint32_t mask = sets->masks[code + 1];
-        if (mask == MASK_UNKNOWN) {
-            rc = learn_text(sets, programs, evaluator, vector.texts, code, err);
+    const uint32_t step = vector.constant ? 0 : 1, *of = sets->masks.of;
+    for (uint32_t row = 0; row < rows->row_group->rows; row++) {
+        const uint32_t code = vector.codes[row * step];
+        if (of[code + 1] == MASK_UNKNOWN) {
+            rc = learn_text(reader, sets, vector.texts, code, err);
             if (rc != 0)
                 return rc;
-            mask = sets->masks[code + 1];
         }
-        masks[row] |= mask; /* a mask of STA_NOT_THERE stays */
+        masks[row] |= of[code + 1]; /* a mask of STA_NOT_THERE stays */
     }
     return 0;
 }
@@ -152,8 +153,8 @@ static void reader_destroy(struct sta_overlap_reader *reader)
         return;
     sta_evaluator_destroy(reader->evaluator);
     for (size_t t = 0; t < reader->text_count; t++)
-        sta_account_free(reader->binding->budget->account, reader->texts[t].masks);
-    sta_account_free(reader->binding->budget->account, reader->mask_of_class);
+        sta_account_free(reader->binding->budget->account, reader->texts[t].masks.of);
+    sta_account_free(reader->binding->budget->account, reader->classes.of);
     free(reader->units);
     free(reader->masks);
     free(reader);
@@ -203,16 +204,6 @@ static int ask_class(const struct sta_overlap_request *request, uint32_t code, u
     return 0;
 }
 
-static int grow_classes(struct sta_overlap_reader *reader, uint32_t code, struct sta_error *err)
-{
-    size_t before = reader->class_capacity;
-    int rc = STA_ACCOUNT_GROW(reader->binding->budget->account, reader->mask_of_class, reader->class_capacity,
-                              (size_t)code + 1, "the sets of an overlap", err);
-    for (size_t i = before; i < reader->class_capacity && rc == 0; i++)
-        reader->mask_of_class[i] = MASK_UNKNOWN;
-    return rc;
-}
-
 static uint32_t largest_class(const struct sta_scan_rows *rows)
 {
     uint32_t largest = 0;
@@ -228,9 +219,9 @@ static int ask_classes(struct sta_overlap_reader *reader, const struct sta_scan_
     int rc = STA_OK;
     for (uint32_t i = 0; rc == 0 && i < rows->count; i++) {
         const uint32_t row = sta_scan_row(rows, i), class = rows->classes[row];
-        if (reader->mask_of_class[class] == MASK_UNKNOWN)
-            rc = ask_class(reader->binding->request, class, &reader->mask_of_class[class], err);
-        reader->masks[row] = rc == 0 ? reader->mask_of_class[class] : 0;
+        if (reader->classes.of[class] == MASK_UNKNOWN)
+            rc = ask_class(reader->binding->request, class, &reader->classes.of[class], err);
+        reader->masks[row] = rc == 0 ? reader->classes.of[class] : 0;
     }
     return rc;
 }
@@ -242,10 +233,11 @@ static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_
     uint32_t *masks = reader->masks;
     bool unknown = false;
     memset(masks, 0, rows->row_group->rows * sizeof *masks);
-    int rc = classes != NULL ? grow_classes(reader, largest_class(rows), err) : STA_OK;
+    int rc =
+        classes != NULL ? grow_masks(reader, &reader->classes, (size_t)largest_class(rows) + 1, err) : STA_OK;
     if (classes == NULL || rc != 0)
         return rc;
-    const uint32_t *of_class = reader->mask_of_class;
+    const uint32_t *of_class = reader->classes.of;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = selected != NULL ? selected[i] : i;
         masks[row] = of_class[classes[row]];
@@ -316,8 +308,7 @@ int sta_overlap_read(const struct sta_overlap_binding *binding, unsigned worker,
     if (rc == 0)
         rc = begin_masks(reader, rows, err);
     for (size_t t = 0; rc == 0 && t < reader->text_count; t++)
-        rc = add_text_sets(&reader->texts[t], binding->programs, reader->evaluator, rows->reader,
-                           reader->masks, binding->budget->account, err);
+        rc = add_text_sets(reader, &reader->texts[t], rows, err);
     for (uint32_t rest = reader->row_sets; rc == 0 && rest != 0; rest &= rest - 1)
         rc = add_set(reader, rows, (uint32_t)__builtin_ctz(rest), err);
     if (rc == 0 && binding->request->first_only)

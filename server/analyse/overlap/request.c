@@ -52,34 +52,16 @@ static const struct {
                {"events", IN_INTERVALS},
                {"layers", IN_EXACT}};
 
-static bool is_member(const struct sta_overlap_request *request, const char *name)
-{
-    for (size_t i = 0; i < STA_COUNT_OF(members); i++)
-        if (strcmp(members[i].name, name) == 0)
-            return members[i].calls >> request->call & 1;
-    return false;
-}
-
-static int fail_member(const struct sta_overlap_request *request, const char *name, struct sta_error *err)
-{
-    struct sta_buffer list;
-    sta_buffer_init(&list);
-    for (size_t i = 0; i < STA_COUNT_OF(members); i++)
-        if (is_member(request, members[i].name))
-            sta_put_format(&list, "%s%s", list.size > 0 ? ", " : "", members[i].name);
-    sta_put_char(&list, '\0');
-    sta_fail(err, STA_EINPUT, "there is no member \"%.60s\" %s; there are %s", name,
-             request->call == STA_OVERLAP_COMPATIBLE ? "under semantics compatible" : "here", list.data);
-    sta_buffer_fini(&list);
-    return sta_at_member(err, name, NULL, -1);
-}
-
 static int check_members(const struct sta_overlap_request *request, struct sta_error *err)
 {
-    for (const struct sta_document *m = request->document->first; m != NULL; m = m->next)
-        if (!is_member(request, m->name))
-            return fail_member(request, m->name, err);
-    return 0;
+    const char *known[STA_COUNT_OF(members)];
+    size_t count = 0;
+    for (size_t i = 0; i < STA_COUNT_OF(members); i++)
+        if (members[i].calls >> request->call & 1)
+            known[count++] = members[i].name;
+    return sta_document_check(request->document,
+                              request->call == STA_OVERLAP_COMPATIBLE ? "under semantics compatible" : "here",
+                              known, count, err);
 }
 
 static int read_semantics(struct sta_overlap_request *request, bool listing, struct sta_error *err)

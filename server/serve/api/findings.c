@@ -45,7 +45,7 @@ const struct sta_view_kind sta_view_utilisation = {
 static int check_stragglers(struct sta_view *view, struct sta_error *err)
 {
     static const char *const known[] = {"preset", "from", "to", "filter", "by", "measure", "of", "least"};
-    int status = sta_document_check(view->document, known, STA_COUNT_OF(known), err);
+    int status = sta_document_check(view->document, "here", known, STA_COUNT_OF(known), err);
     return status == STA_OK ? sta_view_default_preset(view, err) : status;
 }
 

@@ -15,7 +15,7 @@ static const char *text_of(const struct sta_view *view, const char *name)
 static int check_members(struct sta_view *view, struct sta_error *err)
 {
     static const char *const known[] = {"preset", "yaml", "filters"};
-    int status = sta_document_check(view->document, known, STA_COUNT_OF(known), err);
+    int status = sta_document_check(view->document, "here", known, STA_COUNT_OF(known), err);
     for (const struct sta_document *member = view->document->first; status == STA_OK && member != NULL;
          member = member->next) {
         if (member->type == STA_DOCUMENT_TEXT)

@@ -107,7 +107,7 @@ static int place_mistake(bool object, struct sta_error *err)
 static int check_preview(struct sta_view *view, struct sta_error *err)
 {
     static const char *const known[] = {"preset", "rule", "yaml"};
-    int status = sta_document_check(view->document, known, STA_COUNT_OF(known), err);
+    int status = sta_document_check(view->document, "here", known, STA_COUNT_OF(known), err);
     return status == STA_OK ? sta_view_default_preset(view, err) : status;
 }
 
