@@ -107,6 +107,7 @@ struct sta_preset {
     size_t chain_count;
     const char *overlap_with; /* name of a layer, or NULL */
     const char *detect_layer; /* registration picks the preset when this layer takes an event; NULL: never */
+    unsigned rank;            /* place in the order of detection, from 1; 0: not detected */
     bool layers_from_categories; /* generic: layers come from the trace's own dotted categories */
     const char *text;            /* of its file */
     bool own;                    /* of a folder after the first: not built in */

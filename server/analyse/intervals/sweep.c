@@ -85,11 +85,6 @@ static int put_long(struct sta_sweep *sweep, int64_t te, uint64_t *place, struct
     return rc;
 }
 
-size_t sta_sweep_record(const struct sta_sweep *sweep)
-{
-    return sweep->options.exposure ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
-}
-
 /* Inlined for each size of records. */
 static inline int put_records(struct sta_sweep *sweep, const struct sta_sweep_events *events,
                               const struct sta_ordered_part *part, bool weighed, struct sta_error *err)
@@ -122,18 +117,33 @@ static inline int put_records(struct sta_sweep *sweep, const struct sta_sweep_ev
     return 0;
 }
 
-int sta_sweep_give(struct sta_sweep *sweep, const struct sta_sweep_events *events,
-                   struct sta_ordered_out *out, struct sta_error *err)
+static int take(void *self, unsigned worker, const void *rows, struct sta_ordered_out *out,
+                struct sta_error *err)
 {
+    struct sta_sweep *sweep = self;
+    struct sta_sweep_events events;
     struct sta_ordered_part part = {0};
-    int rc = sta_ordered_place(out, &events->rows, &part, err);
+    int rc = sweep->options.read(sweep->options.reader, worker, rows, &events, err);
+    if (rc == 0)
+        rc = sta_ordered_place(out, &events.rows, &part, err);
     while (rc == 0 && part.first < part.end) {
-        rc = sweep->options.exposure ? put_records(sweep, events, &part, true, err)
-                                     : put_records(sweep, events, &part, false, err);
+        rc = sweep->options.exposure ? put_records(sweep, &events, &part, true, err)
+                                     : put_records(sweep, &events, &part, false, err);
         if (rc == 0)
-            rc = sta_ordered_place(out, &events->rows, &part, err);
+            rc = sta_ordered_place(out, &events.rows, &part, err);
     }
     return rc;
+}
+
+struct sta_ordered_consumer sta_sweep_consumer(struct sta_sweep *sweep)
+{
+    return (struct sta_ordered_consumer){.self = sweep,
+                                         .record = sta_sweep_record(sweep),
+                                         .take = take,
+                                         .prepare = sta_sweep_prepare,
+                                         .carry = sta_sweep_carry,
+                                         .measure = sta_sweep_measure,
+                                         .finalize = sweep->options.exposure ? sta_sweep_finalize : NULL};
 }
 
 /* ---- results */

@@ -33,7 +33,19 @@ struct sta_sweep_interval {
 typedef int (*sta_sweep_take)(void *context, unsigned worker, const struct sta_sweep_interval *interval,
                               struct sta_error *err);
 
+/* Events of a row group. */
+struct sta_sweep_events {
+    struct sta_ordered_rows rows;
+    const int64_t *dur;    /* by row number: ticks, > 0 */
+    const uint32_t *masks; /* by row number */
+    const int64_t *sizes;  /* by row number: bytes, or 0; of exposure only */
+};
+
 struct sta_sweep_options {
+    /** Gives the events of @rows, which the pass's reader has left. */
+    int (*read)(void *context, unsigned worker, const void *rows, struct sta_sweep_events *events,
+                struct sta_error *err);
+    void *reader;  /* the context of `read` */
     uint32_t sets; /* 1 .. STA_SWEEP_SETS; with one_hot up to STA_SWEEP_MASK_BITS */
     bool one_hot;  /* each event is of one set alone; with neither exposure nor concurrency */
     const struct sta_budget *budget; /* borrowed; memory is charged to its account */
@@ -58,27 +70,8 @@ struct sta_sweep;
 struct sta_sweep *sta_sweep_create(const struct sta_sweep_options *options);
 void sta_sweep_destroy(struct sta_sweep *sweep); /* NULL allowed */
 
-/* Events of a row group. */
-struct sta_sweep_events {
-    struct sta_ordered_rows rows;
-    const int64_t *dur;    /* by row number: ticks, > 0 */
-    const uint32_t *masks; /* by row number */
-    const int64_t *sizes;  /* by row number: bytes, or 0; of exposure only */
-};
-/** Gives their records: what a consumer's `take` does. */
-STA_MUSTCHECK int sta_sweep_give(struct sta_sweep *sweep, const struct sta_sweep_events *events,
-                                 struct sta_ordered_out *out, struct sta_error *err);
-/** The rest of a consumer, whose self has the sweep.  @sweep: of that self. */
-size_t sta_sweep_record(const struct sta_sweep *sweep);
-STA_MUSTCHECK int sta_sweep_prepare(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
-                                    struct sta_error *err);
-STA_MUSTCHECK int sta_sweep_carry(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
-                                  struct sta_error *err);
-STA_MUSTCHECK int sta_sweep_measure(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
-                                    struct sta_error *err);
-/** Needed for exposure alone. */
-STA_MUSTCHECK int sta_sweep_finalize(struct sta_sweep *sweep, unsigned worker, const struct sta_slice *slice,
-                                     struct sta_error *err);
+/** What a pass in order of time feeds it through. */
+struct sta_ordered_consumer sta_sweep_consumer(struct sta_sweep *sweep);
 
 /* ---- results, after the pass */
 

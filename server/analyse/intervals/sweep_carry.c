@@ -56,9 +56,9 @@ static int find_leaving(struct sta_sweep *sweep, struct sta_sweep_worker *worker
     return rc;
 }
 
-int sta_sweep_prepare(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                      struct sta_error *err)
+int sta_sweep_prepare(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
+    struct sta_sweep *sweep = self;
     struct sta_sweep_worker *worker = &sweep->workers[number];
     int rc = 0;
     for (size_t u = 0; u < worker->state_count; u++)
@@ -153,9 +153,9 @@ static int exchange_ends(struct sta_sweep *sweep, struct sta_sweep_worker *worke
     return rc;
 }
 
-int sta_sweep_carry(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                    struct sta_error *err)
+int sta_sweep_carry(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
+    struct sta_sweep *sweep = self;
     struct sta_sweep_worker *worker = &sweep->workers[number];
     int rc = exchange_ends(sweep, worker, slice->to, err);
     if (rc == 0)

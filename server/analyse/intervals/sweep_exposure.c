@@ -156,9 +156,9 @@ static void finish_start(struct sta_sweep *sweep, const struct sta_sweep_worker 
         start->before[s] += totals[s];
 }
 
-int sta_sweep_finalize(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                       struct sta_error *err)
+int sta_sweep_finalize(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
+    struct sta_sweep *sweep = self;
     struct sta_sweep_worker *worker = &sweep->workers[number];
     const uint32_t sets = sweep->options.sets;
     pthread_mutex_lock(&sweep->lock);

@@ -462,9 +462,9 @@ static int grow_noted(const struct sta_sweep *sweep, struct sta_sweep_worker *wo
                    : rc;
 }
 
-int sta_sweep_measure(struct sta_sweep *sweep, unsigned number, const struct sta_slice *slice,
-                      struct sta_error *err)
+int sta_sweep_measure(void *self, unsigned number, const struct sta_slice *slice, struct sta_error *err)
 {
+    struct sta_sweep *sweep = self;
     struct sta_sweep_worker *worker = &sweep->workers[number];
     const bool exposure = sweep->options.exposure;
     worker->failure = (struct sta_error)STA_ERROR_INIT;

@@ -139,6 +139,22 @@ struct sta_sweep {
     size_t total_capacity;
 };
 
+/* The steps of a consumer.  @sweep: a struct sta_sweep *. */
+STA_MUSTCHECK int sta_sweep_prepare(void *sweep, unsigned worker, const struct sta_slice *slice,
+                                    struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_carry(void *sweep, unsigned worker, const struct sta_slice *slice,
+                                  struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_measure(void *sweep, unsigned worker, const struct sta_slice *slice,
+                                    struct sta_error *err);
+STA_MUSTCHECK int sta_sweep_finalize(void *sweep, unsigned worker, const struct sta_slice *slice,
+                                     struct sta_error *err);
+
+/** Bytes of a record. */
+static inline size_t sta_sweep_record(const struct sta_sweep *sweep)
+{
+    return sweep->options.exposure ? sizeof(struct sta_sweep_weighed) : sizeof(struct sta_sweep_record);
+}
+
 static const char STA_SWEEP_WHAT[] = "the units and intervals of an overlap";
 
 /** The sets of an event as its record has them. */

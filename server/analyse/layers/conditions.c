@@ -53,7 +53,7 @@ static int add_column(struct sta_open_condition *condition, const struct sta_tok
                               UNKNOWN_COLUMNS);
     }
     condition->columns[count] = (struct sta_schema_column){.name = name};
-    condition->names[condition->added++] = name;
+    condition->added++;
     condition->schema.count++;
     return STA_OK;
 }
@@ -65,7 +65,6 @@ static int add_columns(struct sta_open_condition *condition, const char *text,
     struct sta_token *tokens;
     int status = sta_lex(text, strlen(text), &tokens, err);
     condition->columns = sta_alloc_array(schema->count + UNKNOWN_COLUMNS, sizeof *condition->columns);
-    condition->names = sta_alloc_array(UNKNOWN_COLUMNS, sizeof *condition->names);
     memcpy(condition->columns, schema->columns, schema->count * sizeof *condition->columns);
     condition->schema = (struct sta_schema){.columns = condition->columns, .count = schema->count};
     for (size_t i = 0; status == STA_OK && tokens[i].kind != STA_TOKEN_END; i++)
@@ -148,8 +147,7 @@ void sta_open_condition_fini(struct sta_open_condition *condition)
 {
     sta_expression_destroy(condition->expression);
     for (size_t i = 0; i < condition->added; i++)
-        free(condition->names[i]);
-    free(condition->names);
+        free((char *)(uintptr_t)condition->columns[condition->schema.count - 1 - i].name);
     free(condition->columns);
     *condition = (struct sta_open_condition){0};
 }

@@ -16,8 +16,7 @@ struct sta_open_condition {
     struct sta_expression *expression;
     struct sta_schema schema; /* the one given, then the columns that it lacks */
     struct sta_schema_column *columns;
-    char **names; /* of the columns added */
-    size_t added;
+    size_t added; /* columns: the last ones; their names are its own */
 };
 
 /**

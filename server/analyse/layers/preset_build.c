@@ -144,6 +144,7 @@ static void build_head(struct sta_preset_builder *builder)
     preset->description = "";
     preset->text = file->text;
     preset->own = file->own;
+    preset->rank = file->rank;
     if (description != NULL)
         sta_check_text(description, "description", &preset->description, builder->err);
     if (categories != NULL)

@@ -12,38 +12,23 @@
 
 /* ---- loading */
 
-struct ranked {
-    struct sta_preset *preset;
-    unsigned rank;
-};
-
 /* Detected ones by rank, then the one that is taken when none is, then by name. */
-static int compare_ranked(const void *a, const void *b)
+static int compare_presets(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct sta_preset *x = *(struct sta_preset *const *)a, *y = *(struct sta_preset *const *)b;
     unsigned rank_x = x->rank - 1, rank_y = y->rank - 1; /* 0, not detected, becomes the largest */
     if (rank_x != rank_y)
         return rank_x < rank_y ? -1 : 1;
-    if (x->preset->layers_from_categories != y->preset->layers_from_categories)
-        return x->preset->layers_from_categories ? -1 : 1;
-    return strcmp(x->preset->name, y->preset->name);
-}
-
-static void keep_sorted(struct sta_presets *presets, struct ranked *ranked, size_t count)
-{
-    qsort(ranked, count, sizeof *ranked, compare_ranked);
-    presets->items = sta_alloc_array(count, sizeof *presets->items);
-    for (size_t i = 0; i < count; i++)
-        presets->items[i] = ranked[i].preset;
-    presets->count = count;
+    if (x->layers_from_categories != y->layers_from_categories)
+        return x->layers_from_categories ? -1 : 1;
+    return strcmp(x->name, y->name);
 }
 
 static int build_all(struct sta_presets *presets, struct sta_preset_mistakes *mistakes, struct sta_error *err)
 {
     const struct sta_preset_files *files = &presets->files;
-    struct ranked *ranked = sta_alloc_array(files->count, sizeof *ranked);
-    size_t count = 0;
     int status = STA_OK;
+    presets->items = sta_alloc_array(files->count, sizeof *presets->items);
     for (size_t i = 0; i < files->count && status == STA_OK; i++) {
         const struct sta_preset_file *file = &files->items[i];
         struct sta_preset *preset;
@@ -54,10 +39,9 @@ static int build_all(struct sta_presets *presets, struct sta_preset_mistakes *mi
         if (file->template || file->overridden)
             sta_preset_destroy(preset); /* built only to find its mistakes */
         else
-            ranked[count++] = (struct ranked){preset, file->rank};
+            presets->items[presets->count++] = preset;
     }
-    keep_sorted(presets, ranked, count);
-    free(ranked);
+    qsort(presets->items, presets->count, sizeof *presets->items, compare_presets);
     return status;
 }
 

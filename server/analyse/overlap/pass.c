@@ -128,8 +128,8 @@ static int read_sizes(struct worker *worker, const struct sta_scan_rows *rows, s
     return rc;
 }
 
-static int take_rows(void *self, unsigned number, const void *scanned, struct sta_ordered_out *out,
-                     struct sta_error *err)
+static int read_events(void *self, unsigned number, const void *scanned, struct sta_sweep_events *swept,
+                       struct sta_error *err)
 {
     const struct pass *pass = self;
     const struct sta_scan_rows *rows = scanned;
@@ -146,35 +146,15 @@ static int take_rows(void *self, unsigned number, const void *scanned, struct st
     if (rc != 0)
         return rc;
     take_events(pass, worker, &events, rows->row_group);
-    struct sta_sweep_events swept = {.rows = {.rows = worker->rows,
-                                              .count = worker->row_count,
-                                              .ts = events.ts,
-                                              .units = events.units,
-                                              .unit_limit = units},
-                                     .dur = events.dur,
-                                     .masks = events.masks,
-                                     .sizes = worker->sizes};
-    return sta_sweep_give(pass->sweep, &swept, out, err);
-}
-
-static int prepare(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_prepare(((struct pass *)self)->sweep, worker, slice, err);
-}
-
-static int carry(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_carry(((struct pass *)self)->sweep, worker, slice, err);
-}
-
-static int measure(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_measure(((struct pass *)self)->sweep, worker, slice, err);
-}
-
-static int finalize(void *self, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_finalize(((struct pass *)self)->sweep, worker, slice, err);
+    *swept = (struct sta_sweep_events){.rows = {.rows = worker->rows,
+                                                .count = worker->row_count,
+                                                .ts = events.ts,
+                                                .units = events.units,
+                                                .unit_limit = units},
+                                       .dur = events.dur,
+                                       .masks = events.masks,
+                                       .sizes = worker->sizes};
+    return 0;
 }
 
 /* ---- start and end */
@@ -202,7 +182,9 @@ static bool is_one_hot(const struct pass *pass)
 
 static int pass_init(struct pass *pass, struct sta_error *err)
 {
-    struct sta_sweep_options options = {.sets = pass->request->set_count,
+    struct sta_sweep_options options = {.read = read_events,
+                                        .reader = pass,
+                                        .sets = pass->request->set_count,
                                         .budget = pass->binding->budget,
                                         .from = pass->window.from,
                                         .to = pass->window.to,
@@ -279,9 +261,7 @@ static int scan(struct pass *pass, struct sta_error *err)
     struct sta_overlap_request windowed = *pass->request;
     windowed.from = pass->window.from;
     windowed.to = pass->window.to;
-    struct sta_ordered_consumer sweep = {
-        pass,    sta_sweep_record(pass->sweep),          take_rows, prepare, carry,
-        measure, pass->wants->exposure ? finalize : NULL};
+    const struct sta_ordered_consumer sweep = sta_sweep_consumer(pass->sweep);
     struct sta_scan scan = sta_overlap_scan(&windowed);
     scan.ordered = &sweep;
     scan.ordered_count = 1;

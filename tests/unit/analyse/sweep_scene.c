@@ -83,48 +83,29 @@ int scene_read(void *context, unsigned worker, size_t row_group, const void **ro
 }
 
 /* Those inside the window. */
-static int take_scene(void *context, unsigned worker, const void *rows, struct sta_ordered_out *out,
-                      struct sta_error *err)
+static int read_events(void *context, unsigned worker, const void *rows, struct sta_sweep_events *events,
+                       struct sta_error *err)
 {
     struct scene *scene = context;
     const size_t row_group = *(const size_t *)rows;
     const struct sta_span *from = scene->spans + scene->first[row_group];
     uint32_t count = (uint32_t)(scene->first[row_group + 1] - scene->first[row_group]);
-    int64_t ts[20], dur[20], sizes[20];
-    uint32_t units[20], masks[20], wanted[20];
+    struct scene_columns *to = &scene->columns[worker];
     uint32_t wanted_count = 0;
     for (uint32_t row = 0; row < count; row++) {
-        ts[row] = from[row].ts * scene->scale;
-        dur[row] = (from[row].te - from[row].ts) * scene->scale;
-        units[row] = from[row].cell;
-        masks[row] = scene->one_hot ? 1u << (from[row].mask - 1) : from[row].mask;
-        sizes[row] = from[row].te - from[row].ts; /* a byte for each tick, so that shares are whole */
+        to->ts[row] = from[row].ts * scene->scale;
+        to->dur[row] = (from[row].te - from[row].ts) * scene->scale;
+        to->units[row] = from[row].cell;
+        to->masks[row] = scene->one_hot ? 1u << (from[row].mask - 1) : from[row].mask;
+        to->sizes[row] = from[row].te - from[row].ts; /* a byte for each tick, so that shares are whole */
         if (from[row].ts < scene->to && from[row].te > scene->from && scene->from < scene->to)
-            wanted[wanted_count++] = row;
+            to->wanted[wanted_count++] = row;
     }
-    struct sta_sweep_events events = {
-        .rows = {wanted, wanted_count, ts, units, UNITS}, .dur = dur, .masks = masks, .sizes = sizes};
-    return sta_sweep_give(scene->sweep, &events, out, err);
-}
-
-static int prepare(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_prepare(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int carry(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_carry(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int measure(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_measure(((struct scene *)context)->sweep, worker, slice, err);
-}
-
-static int finalize(void *context, unsigned worker, const struct sta_slice *slice, struct sta_error *err)
-{
-    return sta_sweep_finalize(((struct scene *)context)->sweep, worker, slice, err);
+    *events = (struct sta_sweep_events){.rows = {to->wanted, wanted_count, to->ts, to->units, UNITS},
+                                        .dur = to->dur,
+                                        .masks = to->masks,
+                                        .sizes = to->sizes};
+    return 0;
 }
 
 static int note_interval(void *context, unsigned worker, const struct sta_sweep_interval *interval,
@@ -160,7 +141,9 @@ void scene_begin(struct scene *scene, struct sta_budget budget, uint32_t longest
 {
     scene->budget = budget;
     make_translation(scene);
-    struct sta_sweep_options options = {.sets = scene->one_hot ? MASKS - 1 : SETS,
+    struct sta_sweep_options options = {.read = read_events,
+                                        .reader = scene,
+                                        .sets = scene->one_hot ? MASKS - 1 : SETS,
                                         .one_hot = scene->one_hot,
                                         .translation = scene->one_hot ? scene->translation : NULL,
                                         .budget = &scene->budget,
@@ -187,9 +170,7 @@ void scene_end(struct scene *scene)
 
 struct sta_ordered_consumer scene_consumer(struct scene *scene)
 {
-    return (struct sta_ordered_consumer){
-        scene,   sta_sweep_record(scene->sweep),   take_scene, prepare, carry,
-        measure, scene->exposure ? finalize : NULL};
+    return sta_sweep_consumer(scene->sweep);
 }
 
 int scene_pass(struct scene *scene, const struct sta_ordered_consumer *consumers, size_t count,

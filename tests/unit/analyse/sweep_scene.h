@@ -19,6 +19,12 @@
 #define SETS 4
 #define MASKS (1u << SETS)
 
+/* Of the row group that a worker has read, by row. */
+struct scene_columns {
+    int64_t ts[20], dur[20], sizes[20];
+    uint32_t units[20], masks[20], wanted[20];
+};
+
 struct scene {
     struct sta_span spans[MOST_SPANS];
     size_t count;
@@ -36,6 +42,7 @@ struct scene {
     uint16_t translation[STA_SWEEP_MASK_BITS / 8][256]; /* of its masks to those of the spans */
     struct sta_budget budget;
     size_t reading[MOST_WORKERS]; /* by worker: the row group */
+    struct scene_columns columns[MOST_WORKERS];
 };
 
 /** A number below @limit of a small deterministic generator, so that a failing case can be run again. */
