@@ -88,10 +88,7 @@ static const struct {
 
 static double fact_of(const struct sta_facts *facts, const char *name)
 {
-    size_t i = 0;
-    while (strcmp(facts->items[i].name, name) != 0)
-        i++;
-    return facts->items[i].number;
+    return facts->items[sta_facts_find(facts, name)].number;
 }
 
 static void put_lines(const struct sta_facts *facts, struct sta_table *table)

@@ -187,19 +187,6 @@ static int compare_kept(const void *a, const void *b, void *context)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void put_value(struct sta_buffer *out, const struct sta_vector *vector, uint32_t row)
-{
-    row = vector->constant ? 0 : row;
-    if (vector->type == STA_TYPE_TEXT && vector->codes[row] != STA_NO_CODE) {
-        struct sta_text text = sta_dictionary_text(vector->texts, vector->codes[row]);
-        sta_put_json_string(out, text.bytes, text.length);
-    } else if (vector->type == STA_TYPE_INT && (vector->missing == NULL || !vector->missing[row])) {
-        sta_put_int(out, vector->integers[row]);
-    } else {
-        sta_put_text(out, "null");
-    }
-}
-
 static void put_times(const struct filling *filling, const struct candidate *candidate,
                       struct sta_buffer *out)
 {
@@ -238,7 +225,7 @@ static int name_event(struct filling *filling, struct sta_column_reader *reader,
         rc = sta_column_reader_get(reader, shown[i].column, &vector, err);
         sta_put_format(&out, "%s\"%s\": ", i > 0 ? ", " : "{", shown[i].name);
         if (rc == 0)
-            put_value(&out, &vector, candidate->row);
+            sta_overlap_put_value(vector.type, sta_vector_value(&vector, candidate->row), vector.texts, &out);
     }
     put_times(filling, candidate, &out);
     candidate->json = sta_arena_copy(&filling->texts, out.data, out.size);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/overlap/series.h"
 #include "analyse/overlap/tables.h"
 #include "analyse/views/bound_query.h"
 #include "common/buffer.h"

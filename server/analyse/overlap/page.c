@@ -2,15 +2,13 @@
  * section 4).  Nodes, processes and files are those of the trace. */
 #include <string.h>
 
-#include "analyse/analyse.h"
+#include "analyse/views/bound_query.h"
 #include "common/buffer.h"
 #include "common/memory.h"
 
 static long long count_of(const struct sta_overlap_result *answer, const char *name)
 {
-    size_t i = 0;
-    while (i < answer->facts.count && strcmp(answer->facts.items[i].name, name) != 0)
-        i++;
+    const size_t i = sta_facts_find(&answer->facts, name);
     STA_ASSERT(i < answer->facts.count);
     return answer->facts.items[i].integer;
 }

@@ -10,7 +10,6 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/overlap/partial.h"
-#include "analyse/overlap/series.h"
 #include "common/memory.h"
 
 #define WHAT STA_OVERLAP_WHAT

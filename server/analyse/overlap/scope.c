@@ -363,20 +363,25 @@ bool sta_scope_is_missing(const struct sta_scope *scope, uint32_t unit)
     return scope->key_count > 0 && sta_numbering_value(scope->units, unit, 0).missing;
 }
 
-void sta_scope_put_json(const struct sta_scope *scope, uint32_t unit, size_t number, struct sta_buffer *out)
+void sta_overlap_put_value(enum sta_type type, struct sta_key_value value, const struct sta_dictionary *texts,
+                           struct sta_buffer *out)
 {
-    const struct sta_scope_key *key = &scope->keys[number];
-    const struct sta_key_value value = sta_numbering_value(scope->units, unit, number);
     if (value.missing) {
         sta_put_text(out, "null");
-    } else if (key->type == STA_TYPE_TEXT) {
-        struct sta_text text = text_of(scope, number, value);
+    } else if (type == STA_TYPE_TEXT) {
+        struct sta_text text = sta_dictionary_text(texts, (uint32_t)value.bits);
         sta_put_json_string(out, text.bytes, text.length);
-    } else if (key->type == STA_TYPE_FLOAT) {
+    } else if (type == STA_TYPE_FLOAT) {
         sta_put_double(out, number_of(value));
-    } else if (key->type == STA_TYPE_BOOL) {
+    } else if (type == STA_TYPE_BOOL) {
         sta_put_text(out, value.bits ? "true" : "false");
     } else {
         sta_put_int(out, (int64_t)value.bits);
     }
+}
+
+void sta_scope_put_json(const struct sta_scope *scope, uint32_t unit, size_t key, struct sta_buffer *out)
+{
+    sta_overlap_put_value(scope->keys[key].type, sta_numbering_value(scope->units, unit, key),
+                          sta_numbering_texts(scope->units, key), out);
 }

@@ -72,6 +72,9 @@ int sta_scope_compare(const struct sta_scope *scope, uint32_t a, uint32_t b, siz
 void sta_scope_put_keys(const struct sta_scope *scope, struct sta_table *table, const uint32_t *units);
 /** Whether the first key of a unit is missing. */
 bool sta_scope_is_missing(const struct sta_scope *scope, uint32_t unit);
+/** A value as JSON. */
+void sta_overlap_put_value(enum sta_type type, struct sta_key_value value, const struct sta_dictionary *texts,
+                           struct sta_buffer *out);
 /** One key of a unit as JSON. */
 void sta_scope_put_json(const struct sta_scope *scope, uint32_t unit, size_t key, struct sta_buffer *out);
 

@@ -1,6 +1,4 @@
 /* Bins: how long each combination of sets was active in each, summed over units. */
-#include "analyse/overlap/series.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/overlap/series.h"
 #include "common/memory.h"
 
 /* ---- the process that asks */

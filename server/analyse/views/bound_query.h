@@ -45,6 +45,8 @@ void sta_fate_counts_add(struct sta_fate_counts *counts, enum sta_fate fate, siz
 /** filtered, the counts, in their order. */
 void sta_facts_of_fates(struct sta_facts *facts, const struct sta_fate_counts *counts);
 
+/** The place of a fact; count: there is none of that name. */
+size_t sta_facts_find(const struct sta_facts *facts, const char *name);
 /** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
  * query. */
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);

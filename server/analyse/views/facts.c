@@ -26,6 +26,14 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
     fact->unit = unit;
 }
 
+size_t sta_facts_find(const struct sta_facts *facts, const char *name)
+{
+    size_t i = 0;
+    while (i < facts->count && strcmp(facts->items[i].name, name) != 0)
+        i++;
+    return i;
+}
+
 void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table)
 {
     uint64_t cells = 0;
@@ -33,12 +41,11 @@ void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table)
         cells += table->columns[c].too_large;
     if (cells == 0)
         return;
-    for (size_t i = 0; i < facts->count; i++)
-        if (strcmp(facts->items[i].name, "sums_too_large") == 0) {
-            facts->items[i].integer += (int64_t)cells;
-            return;
-        }
-    sta_facts_int(facts, "sums_too_large", (int64_t)cells);
+    const size_t known = sta_facts_find(facts, "sums_too_large");
+    if (known < facts->count)
+        facts->items[known].integer += (int64_t)cells;
+    else
+        sta_facts_int(facts, "sums_too_large", (int64_t)cells);
 }
 
 void sta_fate_counts_add(struct sta_fate_counts *counts, enum sta_fate fate, size_t layers, int64_t events)
