@@ -82,7 +82,7 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
 {
     const int64_t *ts = events->ts, *dur = events->dur;
     const uint32_t *masks = events->masks, *units = events->units, *codes = events->threads;
-    struct sta_host_span *threads = worker->found.threads;
+    struct sta_host_span *threads = worker->found.threads, *spans = worker->found.spans;
     uint32_t listed = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         uint32_t row = all ? i : sta_overlap_row(events, i);
@@ -90,7 +90,7 @@ static inline void take_some(struct worker *worker, const struct sta_overlap_eve
         if (part.outside || masks[row] == STA_NOT_THERE)
             continue;
         if (!by_thread)
-            sta_host_span_widen(&worker->found.spans[units[row]], part.from, part.to);
+            sta_host_span_widen(&spans[units[row]], part.from, part.to);
         sta_host_span_widen(&threads[codes[row]], part.from, part.to);
         if (!all && ts[row] < range_from)
             count_event(&worker->found, events, row, -1); /* another range has it */
