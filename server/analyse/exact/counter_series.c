@@ -1,17 +1,196 @@
-/* Counters as a list, and over bins of time. */
+/* Counters as a list, and over bins of time.
+ *
+ * All counter records are read.  Which worker wrote them when the trace was read makes no difference: they
+ * are sorted, and sums are made in that order. */
 #include "analyse/facade/counters.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/counter_samples.h"
 #include "analyse/exact/choice.h"
+#include "analyse/exec/sort.h"
 #include "analyse/views/bound_query.h"
+#include "common/buffer.h"
 #include "common/map.h"
 #include "common/memory.h"
+#include "common/number.h"
 
 #define MOST_NAMES 20 /* that a mistake lists */
+#define WHAT "counters"
+
+/* A value of a counter. */
+struct sample {
+    uint32_t counter; /* code in the names */
+    uint32_t process; /* a number; equal for the same host and pid */
+    int64_t at;       /* ticks from the origin */
+    double value;
+};
+
+struct samples {
+    struct sta_account *account;
+    struct sta_dictionary *names; /* NAME.KEY of all, at whatever time */
+    struct sample *items;         /* by name, time, value */
+    size_t count, capacity;
+};
+
+struct reading {
+    struct samples *samples;
+    const struct sta_snapshot *snapshot;
+    const struct sta_budget *budget;
+    int64_t from, to;
+    struct sta_dictionary *processes; /* host and pid as text */
+    struct sta_dictionary *record_names;
+    struct sta_map counters; /* record name and key -> counter */
+    size_t work;
+};
+
+/* ---- reading: one record */
+
+static uint32_t counter_of(struct reading *reading, struct sta_text name, uint32_t key)
+{
+    const struct sta_dictionary *keys = sta_tables_keys(sta_snapshot_tables(reading->snapshot));
+    const uint32_t of_name = sta_dictionary_intern(reading->record_names, name.bytes, name.length);
+    uint32_t counter;
+    if (sta_map_find(&reading->counters, (uint64_t)of_name << 32 | key, &counter))
+        return counter;
+    const struct sta_text of_key = sta_dictionary_text(keys, key);
+    char *text = sta_sprintf("%.*s.%.*s", (int)name.length, name.bytes, (int)of_key.length, of_key.bytes);
+    counter = sta_dictionary_intern(reading->samples->names, text, strlen(text));
+    free(text);
+    sta_map_put(&reading->counters, (uint64_t)of_name << 32 | key, counter);
+    return counter;
+}
+
+/* A host by its name, where the source of a hash, or another one, says what it is. */
+static struct sta_text host_of(const struct reading *reading, struct sta_text host, uint32_t source)
+{
+    const struct sta_tables *tables = sta_snapshot_tables(reading->snapshot);
+    struct sta_definition definition;
+    if (host.length == 0)
+        return host;
+    const struct sta_text text = {host.bytes + 1, host.length - 1};
+    if (host.bytes[0] != (char)STA_REFERENCE_HASH ||
+        !sta_tables_find_definition(tables, STA_DEFINES_HOST, text.bytes, text.length, source, &definition,
+                                    NULL) ||
+        definition.text == NULL)
+        return text;
+    return (struct sta_text){definition.text, definition.length};
+}
+
+static uint32_t process_of(struct reading *reading, const struct sta_counter_record *record, uint32_t source)
+{
+    const struct sta_text host = host_of(reading, record->host, source);
+    struct sta_buffer text;
+    sta_buffer_init(&text);
+    sta_put(&text, &record->pid, sizeof record->pid);
+    sta_put(&text, host.bytes, host.length);
+    STA_ASSERT(!text.failed);
+    const uint32_t process = sta_dictionary_intern(reading->processes, text.data, text.size);
+    sta_buffer_fini(&text);
+    return process;
+}
+
+static int add_sample(struct reading *reading, struct sample sample, struct sta_error *err)
+{
+    struct samples *samples = reading->samples;
+    int rc =
+        STA_ACCOUNT_GROW(samples->account, samples->items, samples->capacity, samples->count + 1, WHAT, err);
+    if (rc == 0)
+        samples->items[samples->count++] = sample;
+    return rc;
+}
+
+static int take_record(struct reading *reading, const struct sta_counter_record *record, uint32_t source,
+                       struct sta_cursor *records, struct sta_error *err)
+{
+    const struct sta_snapshot_info *info = sta_snapshot_info(reading->snapshot);
+    const uint32_t keys = sta_dictionary_count(sta_tables_keys(sta_snapshot_tables(reading->snapshot)));
+    const int64_t tick = 1000 / (int64_t)info->ticks_per_us;
+    struct sample sample = {.at = sta_floor_divide(record->ns, tick) - info->origin_ticks};
+    const bool wanted = sample.at >= reading->from && sample.at < reading->to;
+    int rc = sta_budget_check_work(reading->budget, &reading->work, record->values, err);
+    if (rc == 0 && wanted && record->values > 0)
+        sample.process = process_of(reading, record, source);
+    for (uint64_t v = 0; v < record->values && rc == 0 && !records->failed; v++) {
+        uint32_t key;
+        sta_counter_get_value(records, &key, &sample.value);
+        if (records->failed || key >= keys)
+            return sta_fail(err, STA_ECORRUPT, "counter records make no sense");
+        sample.counter = counter_of(reading, record->name, key);
+        rc = wanted ? add_sample(reading, sample, err) : 0;
+    }
+    return rc;
+}
+
+static int take_chunk(void *context, struct sta_text path, struct sta_cursor *records, struct sta_error *err)
+{
+    struct reading *reading = context;
+    struct sta_counter_record record = {0};
+    const uint32_t source = sta_dictionary_find(sta_tables_sources(sta_snapshot_tables(reading->snapshot)),
+                                                path.bytes, path.length);
+    int rc = 0;
+    while (rc == 0 && sta_counter_get(records, &record))
+        rc = take_record(reading, &record, source, records, err);
+    return rc == 0 && records->failed ? sta_fail(err, STA_ECORRUPT, "counter records make no sense") : rc;
+}
+
+/* ---- reading: all of them */
+
+static int compare_samples(const void *a, const void *b, void *context)
+{
+    const struct sample *x = a, *y = b;
+    const uint32_t *ranks = context;
+    if (x->counter != y->counter)
+        return ranks[x->counter] < ranks[y->counter] ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static int sort_samples(struct samples *samples, const struct sta_budget *budget, struct sta_error *err)
+{
+    uint32_t count;
+    uint32_t *ranks = sta_dictionary_ranks(samples->names, samples->account, &count, err);
+    if (ranks == NULL)
+        return err->status;
+    int rc =
+        sta_sort(budget, samples->items, samples->count, sizeof *samples->items, compare_samples, ranks, err);
+    sta_account_free(samples->account, ranks);
+    return rc;
+}
+
+/* Reads those in [from, to), ticks from the origin.  Also what failed is to be released. */
+static int samples_read(struct samples *samples, const struct sta_snapshot *snapshot, int64_t from,
+                        int64_t to, const struct sta_budget *budget, struct sta_error *err)
+{
+    *samples =
+        (struct samples){.account = budget->account, .names = sta_dictionary_create_in(budget->account)};
+    struct reading reading = {.samples = samples,
+                              .snapshot = snapshot,
+                              .budget = budget,
+                              .from = from,
+                              .to = to,
+                              .processes = sta_dictionary_create_in(budget->account),
+                              .record_names = sta_dictionary_create_in(budget->account)};
+    sta_map_init(&reading.counters);
+    reading.counters.account = budget->account;
+    int rc = sta_snapshot_counters(snapshot, take_chunk, &reading, err);
+    if (rc == 0)
+        rc = sort_samples(samples, budget, err);
+    sta_map_fini(&reading.counters);
+    sta_dictionary_destroy(reading.record_names);
+    sta_dictionary_destroy(reading.processes);
+    return rc;
+}
+
+static void samples_fini(struct samples *samples)
+{
+    sta_account_free(samples->account, samples->items);
+    sta_dictionary_destroy(samples->names);
+}
+
+/* ---- figures */
 
 /* What samples side by side say. */
 struct figures {
@@ -29,27 +208,23 @@ static void add_figures(struct figures *figures, double value)
 
 /* ---- the list */
 
-static void put_counter(const struct sta_samples *samples, size_t from, size_t to, double ticks,
+static void put_counter(const struct samples *samples, size_t from, size_t to, double ticks,
                         struct sta_table *table, size_t row)
 {
     struct sta_table_column *columns = table->columns;
     const struct sta_text name = sta_dictionary_text(samples->names, samples->items[from].counter);
     struct figures figures = {0};
     struct sta_map processes;
-    int64_t process_count = 0;
-    uint32_t known;
     sta_map_init(&processes);
     for (size_t i = from; i < to; i++) {
         add_figures(&figures, samples->items[i].value);
-        if (!sta_map_find(&processes, samples->items[i].process, &known)) {
-            sta_map_put(&processes, samples->items[i].process, 0);
-            process_count++;
-        }
+        sta_map_put(&processes, samples->items[i].process, 0);
     }
+    const size_t process_count = processes.count;
     sta_map_fini(&processes);
     sta_table_set_text(table, &columns[0], row, name.bytes, name.length);
     sta_table_set_int(&columns[1], row, figures.count);
-    sta_table_set_int(&columns[2], row, process_count);
+    sta_table_set_int(&columns[2], row, (int64_t)process_count);
     sta_table_set_number(&columns[3], row, (double)samples->items[from].at / ticks);
     sta_table_set_number(&columns[4], row, (double)samples->items[to - 1].at / ticks);
     sta_table_set_number(&columns[5], row, figures.min);
@@ -57,7 +232,7 @@ static void put_counter(const struct sta_samples *samples, size_t from, size_t t
     sta_table_set_number(&columns[7], row, figures.sum / (double)figures.count);
 }
 
-static size_t end_of_counter(const struct sta_samples *samples, size_t from)
+static size_t end_of_counter(const struct samples *samples, size_t from)
 {
     size_t to = from;
     while (to < samples->count && samples->items[to].counter == samples->items[from].counter)
@@ -65,7 +240,7 @@ static size_t end_of_counter(const struct sta_samples *samples, size_t from)
     return to;
 }
 
-static void put_list(const struct sta_samples *samples, double ticks, const struct sta_budget *budget,
+static void put_list(const struct samples *samples, double ticks, const struct sta_budget *budget,
                      struct sta_table *table)
 {
     static const struct sta_column_info columns[] = {
@@ -88,18 +263,18 @@ static void put_list(const struct sta_samples *samples, double ticks, const stru
 int sta_counters_list(const struct sta_snapshot *snapshot, const struct sta_budget *budget,
                       struct sta_table *table, struct sta_error *err)
 {
-    struct sta_samples samples;
-    int rc = sta_samples_read(&samples, snapshot, INT64_MIN, INT64_MAX, budget, err);
+    struct samples samples;
+    int rc = samples_read(&samples, snapshot, INT64_MIN, INT64_MAX, budget, err);
     if (rc == 0)
         put_list(&samples, 1e6 * (double)sta_snapshot_info(snapshot)->ticks_per_us, budget, table);
-    sta_samples_fini(&samples);
+    samples_fini(&samples);
     return rc;
 }
 
 /* ---- the series */
 
 /* The samples of a counter: from .. to; none when there is no such counter. */
-static bool find_counter(const struct sta_samples *samples, const char *counter, size_t *from, size_t *to)
+static bool find_counter(const struct samples *samples, const char *counter, size_t *from, size_t *to)
 {
     const uint32_t code = sta_dictionary_find(samples->names, counter, strlen(counter));
     if (code == STA_NO_CODE)
@@ -126,7 +301,7 @@ static bool add_columns(const char *counter, struct sta_table *table)
 }
 
 /* Fills the last three columns. */
-static void put_series(const struct sta_samples *samples, const struct sta_exact_bins *bins, size_t from,
+static void put_series(const struct samples *samples, const struct sta_exact_bins *bins, size_t from,
                        size_t to, struct sta_table *table)
 {
     const size_t first = table->column_count - 3;
@@ -141,7 +316,7 @@ static void put_series(const struct sta_samples *samples, const struct sta_exact
     }
 }
 
-static int fail_counter(const struct sta_samples *samples, const char *counter, struct sta_error *err)
+static int fail_counter(const struct samples *samples, const char *counter, struct sta_error *err)
 {
     struct sta_buffer names;
     uint32_t count;
@@ -163,7 +338,7 @@ static int fail_counter(const struct sta_samples *samples, const char *counter, 
     return err->status;
 }
 
-static int make_series(const struct sta_samples *samples, const struct sta_exact_bins *bins,
+static int make_series(const struct samples *samples, const struct sta_exact_bins *bins,
                        const char *const *counters, size_t count, struct sta_table *table,
                        struct sta_error *err)
 {
@@ -184,10 +359,10 @@ static int run(const struct sta_bound_query *bound, const struct sta_series *ask
                struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
     struct sta_exact_bins bins;
-    struct sta_samples samples = {0};
+    struct samples samples = {0};
     int rc = sta_exact_series_bins(bound, asked, &bins, err);
     if (rc == 0)
-        rc = sta_samples_read(&samples, bound->query->snapshot, bins.from, bins.to, budget, err);
+        rc = samples_read(&samples, bound->query->snapshot, bins.from, bins.to, budget, err);
     if (rc == 0) {
         sta_table_init(table, bins.count);
         sta_table_count_in(table, budget->account);
@@ -200,7 +375,7 @@ static int run(const struct sta_bound_query *bound, const struct sta_series *ask
         sta_facts_of_trace(facts, bound->query->snapshot);
         sta_facts_number(facts, "granularity", "s", sta_seconds(bins.g, bound->ticks_per_us));
     }
-    sta_samples_fini(&samples);
+    samples_fini(&samples);
     return rc;
 }
 
