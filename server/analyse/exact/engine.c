@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "analyse/exec/budget.h"
-#include "analyse/exact/join.h"
 #include "analyse/exact/share.h"
 #include "analyse/exact/sweep.h"
+#include "analyse/views/bounded_sum.h"
 #include "common/memory.h"
 
 struct pass {
@@ -134,6 +134,104 @@ static int make_known_fields(struct pass *pass, struct sta_error *err)
     return rc == 0 ? make_fields(pass, err) : rc;
 }
 
+/* ---- sums and distinct files, joined with what the sweep measured by layer and key */
+
+/* Rows are known by layer alone unless the view has keys of its own. */
+static uint32_t place_of(const struct pass *pass, uint32_t layer, uint32_t key)
+{
+    if (sta_exact_keys_source(pass->result->keys) <= STA_KEY_TIME)
+        key = 0;
+    return sta_contributions_find_place(pass->result->contributions, layer, key);
+}
+
+static int add_key(void *context, uint32_t signature, uint32_t key, size_t bin,
+                   const struct sta_additive_sums *sums, struct sta_error *err)
+{
+    const struct pass *pass = context;
+    const struct sta_kind *kind = sta_kinds_at(pass->kinds, signature);
+    int rc = STA_OK;
+    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++)
+        rc = sta_contributions_add_place(pass->result->contributions, kind->layers[i], key, err);
+    return rc;
+}
+
+/* The groups of this process, then those of the others. */
+static int each_sum(struct pass *pass, const struct sta_exact_shared *shared, sta_additive_add add,
+                    struct sta_error *err)
+{
+    const struct sta_additive *additive = &pass->intake.additive;
+    int rc = sta_additive_each(additive, add, pass, err);
+    return rc == 0 ? sta_exact_shared_each(shared, additive, add, pass, err) : rc;
+}
+
+static void count_fate(struct sta_exact_counts *counts, const struct sta_kind *kind, int64_t count)
+{
+    counts->filtered_by_file += kind->fate == STA_FATE_FILE ? count : 0;
+    counts->filtered_by_function += kind->fate == STA_FATE_FUNCTION ? count : 0;
+    counts->unmatched += kind->fate == STA_FATE_KEPT && kind->in_layers == 0 ? count : 0;
+    counts->taken += kind->in_layers > 0 ? count : 0;
+    counts->multiple += kind->in_layers > 1 ? count : 0;
+}
+
+static void add_to(const struct sta_fields *fields, enum sta_field field, size_t at, int64_t value)
+{
+    int64_t *values = fields->values[field];
+    if (values != NULL)
+        values[at] = sta_bounded_add(values[at], value);
+}
+
+static void add_sums_to(const struct sta_fields *fields, size_t at, const struct sta_additive_sums *sums)
+{
+    add_to(fields, STA_FIELD_EVENTS, at, sums->events);
+    add_to(fields, STA_FIELD_COUNT, at, sums->count);
+    add_to(fields, STA_FIELD_TIME, at, sums->time);
+    add_to(fields, STA_FIELD_SIZE, at, sums->size);
+    if (sums->size_bin < STA_SIZE_BINS)
+        add_to(fields, STA_FIELD_BIN + sums->size_bin, at, sums->count);
+}
+
+/* Adds to the rows of the kind's layers, and of their metrics, which are in the order of the layers. */
+static void add_to_rows(struct sta_exact_result *result, const struct pass *pass, const struct sta_kind *kind,
+                        uint32_t key, size_t bin, const struct sta_additive_sums *sums)
+{
+    const size_t bins = result->bins.count;
+    const uint32_t metrics = result->metrics.places > 0 ? kind->metric_count : 0;
+    uint32_t m = 0;
+    for (uint32_t i = 0; i < kind->layer_count; i++) {
+        const struct sta_exact_shape_layer *layer = &result->shape.layers[kind->layers[i]];
+        const size_t row = place_of(pass, kind->layers[i], key);
+        const struct sta_place *place = sta_contributions_place(result->contributions, (uint32_t)row);
+        add_sums_to(&result->places, row * bins + bin, sums);
+        for (; m < metrics && kind->metrics[m] < layer->first_metric + layer->metric_count; m++) {
+            const size_t metric = place->first_metric + kind->metrics[m] - layer->first_metric;
+            add_sums_to(&result->metrics, metric * bins + bin, sums);
+        }
+    }
+}
+
+static int add_sums(void *context, uint32_t signature, uint32_t key, size_t bin,
+                    const struct sta_additive_sums *sums, struct sta_error *err)
+{
+    const struct pass *pass = context;
+    struct sta_exact_result *result = pass->result;
+    const struct sta_kind *kind = sta_kinds_at(pass->kinds, signature);
+    count_fate(&result->counts, kind, sums->count);
+    if (result->counts_by_bin != NULL)
+        count_fate(&result->counts_by_bin[bin], kind, sums->count);
+    add_to_rows(result, pass, kind, key, bin, sums);
+    return STA_OK;
+}
+
+static void add_file(void *context, uint32_t layer, uint32_t key, size_t bin)
+{
+    const struct pass *pass = context;
+    const struct sta_exact_result *result = pass->result;
+    size_t row = place_of(pass, layer, key);
+    result->places.values[STA_FIELD_FILES][row * result->bins.count + bin]++;
+}
+
+/* ---- all of it */
+
 /* Everything from the events to the fields. */
 static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_error *err)
 {
@@ -142,13 +240,18 @@ static int fill(struct pass *pass, struct sta_exact_shared *shared, struct sta_e
     if (rc == 0)
         rc = scan_all(pass, shared, err);
     if (rc == 0)
-        rc = sta_exact_join_keys(&pass->intake, shared, err);
+        rc = sta_additive_end(&pass->intake.additive, err);
+    if (rc == 0 && !known)
+        rc = each_sum(pass, shared, add_key, err);
     if (rc == 0 && !known)
         rc = make_fields(pass, err);
     if (rc != 0)
         return rc;
     sta_tallies_finish(pass->tallies);
-    return sta_exact_join(&pass->intake, shared, pass->result, err);
+    rc = each_sum(pass, shared, add_sums, err);
+    if (rc == 0 && pass->intake.request->wants & STA_WANT_FILES)
+        rc = sta_files_each(&pass->intake.files, add_file, pass, err);
+    return rc;
 }
 
 /* ---- start and end */
