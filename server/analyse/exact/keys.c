@@ -1,10 +1,12 @@
 /* Keys from threads by a table, keys from values by remembering each distinct one. */
 #include "analyse/exact/keys.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/exec/sort.h"
+#include "analyse/operators/keys.h"
 #include "analyse/sources/shared.h"
 #include "common/buffer.h"
 #include "common/memory.h"
@@ -54,7 +56,7 @@ struct sta_exact_keys {
     /* VALUE */
     struct sta_program *program;
     enum sta_type type;
-    struct sta_dictionary *values; /* texts, or the eight bytes of a number */
+    struct sta_dictionary *values; /* texts, or the eight bytes of what is none */
     struct worker *workers;
     unsigned worker_count;
     struct sta_account account; /* of what is sized by the trace */
@@ -241,17 +243,13 @@ static int read_texts(struct sta_exact_keys *keys, struct worker *worker, const 
     return rc == STA_OK ? sta_account_failure(&keys->account, err) : rc;
 }
 
-/* The value as eight bytes: those of an integer, or of a double, of which there is one zero. */
-static uint64_t bits_of(const struct sta_vector *vector, uint32_t at)
+/* A value that is no text as eight bytes, which order like it; of 0.0 there is one. */
+static uint64_t bytes_of(const struct sta_vector *vector, uint32_t at)
 {
-    uint64_t bits;
-    if (vector->type == STA_TYPE_BOOL)
-        return vector->bools[at];
-    if (vector->type == STA_TYPE_INT)
-        return (uint64_t)vector->integers[at];
-    double number = vector->numbers[at] + 0.0;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
+    if (vector->type == STA_TYPE_FLOAT)
+        return htobe64(sta_order_number(vector->numbers[at]));
+    return htobe64(
+        sta_order_integer(vector->type == STA_TYPE_BOOL ? vector->bools[at] : vector->integers[at]));
 }
 
 static void read_numbers(struct worker *worker, const struct sta_vector *vector, uint32_t rows)
@@ -264,10 +262,10 @@ static void read_numbers(struct worker *worker, const struct sta_vector *vector,
             worker->codes[row] = STA_NO_CODE;
             continue;
         }
-        uint64_t bits = bits_of(vector, at);
-        if (key == UNKNOWN || bits != last)
-            key = sta_dictionary_cache_intern(&worker->numbers, (const char *)&bits, sizeof bits);
-        last = bits;
+        uint64_t bytes = bytes_of(vector, at);
+        if (key == UNKNOWN || bytes != last)
+            key = sta_dictionary_cache_intern(&worker->numbers, (const char *)&bytes, sizeof bytes);
+        last = bytes;
         worker->codes[row] = key;
     }
 }
@@ -331,35 +329,6 @@ int sta_exact_keys_get_values(struct sta_exact_keys *keys, struct sta_cursor *in
 
 /* ---- rows */
 
-static int64_t integer_of(const struct sta_exact_keys *keys, uint32_t code)
-{
-    int64_t value;
-    memcpy(&value, sta_dictionary_text(keys->values, code).bytes, sizeof value);
-    return value;
-}
-
-static double number_of(const struct sta_exact_keys *keys, uint32_t code)
-{
-    double value;
-    memcpy(&value, sta_dictionary_text(keys->values, code).bytes, sizeof value);
-    return value;
-}
-
-static int compare_values(const struct sta_exact_keys *keys, uint32_t a, uint32_t b)
-{
-    if (keys->type == STA_TYPE_FLOAT) {
-        double x = number_of(keys, a);
-        double y = number_of(keys, b);
-        return (x > y) - (x < y);
-    }
-    if (keys->type == STA_TYPE_INT || keys->type == STA_TYPE_BOOL) {
-        int64_t x = integer_of(keys, a);
-        int64_t y = integer_of(keys, b);
-        return (x > y) - (x < y);
-    }
-    return sta_text_order(sta_dictionary_text(keys->values, a), sta_dictionary_text(keys->values, b));
-}
-
 static int compare_keys(const void *a, const void *b, void *context)
 {
     const struct sta_exact_keys *keys = context;
@@ -367,13 +336,12 @@ static int compare_keys(const void *a, const void *b, void *context)
     uint32_t y = *(const uint32_t *)b;
     if (x == STA_NO_CODE || y == STA_NO_CODE)
         return (x == STA_NO_CODE) - (y == STA_NO_CODE);
-    if (keys->source == STA_KEY_VALUE)
-        return compare_values(keys, x, y);
-    if (keys->entity == ENTITY_HOST) {
-        const struct sta_dictionary *hosts = sta_snapshot_entities(keys->bound->query->snapshot)->hosts;
-        return sta_text_order(sta_dictionary_text(hosts, x), sta_dictionary_text(hosts, y));
-    }
-    return (x > y) - (x < y); /* entities are numbered in their order */
+    if (keys->source != STA_KEY_VALUE && keys->entity != ENTITY_HOST)
+        return (x > y) - (x < y); /* processes and threads are numbered in their order */
+    const struct sta_dictionary *texts = keys->source == STA_KEY_VALUE
+                                             ? keys->values
+                                             : sta_snapshot_entities(keys->bound->query->snapshot)->hosts;
+    return sta_text_order(sta_dictionary_text(texts, x), sta_dictionary_text(texts, y));
 }
 
 int sta_exact_keys_sort(const struct sta_exact_keys *keys, const struct sta_budget *budget, uint32_t *codes,
@@ -390,12 +358,16 @@ static void put_values(const struct sta_exact_keys *keys, const uint32_t *codes,
         if (codes[row] == STA_NO_CODE)
             continue;
         struct sta_text text = sta_dictionary_text(keys->values, codes[row]);
-        if (keys->type == STA_TYPE_TEXT || keys->type == STA_TYPE_LIST)
+        uint64_t bytes;
+        if (keys->type == STA_TYPE_TEXT || keys->type == STA_TYPE_LIST) {
             sta_table_set_text(table, column, row, text.bytes, text.length);
-        else if (keys->type == STA_TYPE_FLOAT)
-            sta_table_set_number(column, row, number_of(keys, codes[row]));
+            continue;
+        }
+        memcpy(&bytes, text.bytes, sizeof bytes);
+        if (keys->type == STA_TYPE_FLOAT)
+            sta_table_set_number(column, row, sta_unorder_number(be64toh(bytes)));
         else
-            sta_table_set_int(column, row, integer_of(keys, codes[row]));
+            sta_table_set_int(column, row, sta_unorder_integer(be64toh(bytes)));
     }
 }
 
