@@ -9,9 +9,9 @@
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
-/* Of a group: a missing key of the view is place 0; the part is a code of it. */
-enum { KEY_SIGNATURE, KEY_PLACE, KEY_PART, KEYS };
-enum { SUM_COUNT, SUM_TIME, SUM_SIZE };
+/* A missing key of the view is place 0; the part is a code of it; where no sizes are wanted the last column
+ * is left out. */
+enum { KEY_SIGNATURE, KEY_PLACE, KEY_PART, SUM_COUNT, SUM_TIME, SUM_SIZE, COLUMNS };
 _Static_assert(STA_SIZE_BINS < 1 << STA_SIZE_BIN_BITS, "a size bin, or none, takes so many bits");
 
 #define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
@@ -22,8 +22,8 @@ int sta_additive_init(struct sta_additive *additive, const struct sta_exact_bins
     const unsigned workers = sta_budget_workers(budget);
     *additive = (struct sta_additive){.bins = bins, .wants = wants, .by_time = bins->count > 1};
     additive->workers = sta_alloc_array(workers, sizeof *additive->workers);
-    return sta_feed_init(&additive->feed, KEYS, wants & STA_WANT_SIZES ? SUM_SIZE + 1 : SUM_TIME + 1, budget,
-                         err);
+    return sta_feed_init(&additive->feed, SUM_COUNT,
+                         (wants & STA_WANT_SIZES ? COLUMNS : SUM_SIZE) - SUM_COUNT, budget, err);
 }
 
 void sta_additive_fini(struct sta_additive *additive)
@@ -53,16 +53,9 @@ int sta_additive_meet(struct sta_additive *additive, unsigned number, uint32_t s
 static int put_row(struct sta_additive *additive, unsigned worker, uint32_t signature, int64_t place,
                    uint32_t part, int64_t count, int64_t time, int64_t size, struct sta_error *err)
 {
-    struct sta_feed *feed = &additive->feed;
-    const uint32_t at = sta_feed_row(feed, worker);
-    sta_feed_keys(feed, worker, KEY_SIGNATURE)[at] = signature;
-    sta_feed_keys(feed, worker, KEY_PLACE)[at] = place;
-    sta_feed_keys(feed, worker, KEY_PART)[at] = part;
-    sta_feed_sums(feed, worker, SUM_COUNT)[at] = count;
-    sta_feed_sums(feed, worker, SUM_TIME)[at] = time;
-    if (additive->wants & STA_WANT_SIZES)
-        sta_feed_sums(feed, worker, SUM_SIZE)[at] = size;
-    return sta_feed_flush(feed, worker, err);
+    const int64_t row[] = {[KEY_SIGNATURE] = signature, [KEY_PLACE] = place, [KEY_PART] = part,
+                           [SUM_COUNT] = count,         [SUM_TIME] = time,   [SUM_SIZE] = size};
+    return sta_feed_add(&additive->feed, worker, row, err);
 }
 
 /* As much of a sum as fits a row. */
@@ -209,13 +202,13 @@ static int add_whole(struct run *run, size_t end, struct sta_error *err)
 static int add_group(struct run *run, const struct sta_feed_group *group, struct sta_error *err)
 {
     const struct sta_additive *additive = run->additive;
-    const int64_t place = group->keys[KEY_PLACE], rows = group->sums[SUM_COUNT];
-    const unsigned both = (unsigned)group->keys[KEY_PART];
+    const int64_t place = group->columns[KEY_PLACE], rows = group->columns[SUM_COUNT];
+    const unsigned both = (unsigned)group->columns[KEY_PART];
     const enum sta_additive_part part = both >> STA_SIZE_BIN_BITS;
     const struct sta_additive_sums sums = {.events = part <= STA_PART_ENDS ? rows : 0,
                                            .count = part == STA_PART_STARTS ? rows : 0,
-                                           .time = group->sums[SUM_TIME],
-                                           .size = group->sums[SUM_SIZE], /* 0 where none are wanted */
+                                           .time = group->columns[SUM_TIME],
+                                           .size = group->columns[SUM_SIZE], /* 0 where none are wanted */
                                            .size_bin = both % (1u << STA_SIZE_BIN_BITS)};
     if (!additive->by_time)
         return run->add(run->context, run->signature, (uint32_t)place - 1, 0, &sums, err);
@@ -226,7 +219,7 @@ static int add_group(struct run *run, const struct sta_feed_group *group, struct
 
 static int add_next(struct run *run, size_t number, const struct sta_feed_group *group, struct sta_error *err)
 {
-    const uint32_t signature = (uint32_t)group->keys[KEY_SIGNATURE];
+    const uint32_t signature = (uint32_t)group->columns[KEY_SIGNATURE];
     if (signature != run->signature) {
         STA_ASSERT(run->whole == 0);
         run->signature = signature;
@@ -250,24 +243,17 @@ int sta_additive_each(const struct sta_additive *additive, sta_additive_add add,
 
 /* ---- groups of other processes */
 
-int sta_additive_put_groups(struct sta_additive *additive, struct sta_buffer *out, struct sta_error *err)
-{
-    int rc = sta_additive_end(additive, err);
-    if (rc == 0)
-        sta_feed_put(&additive->feed, out);
-    return rc;
-}
-
 /* Whether a group could be one of this program: what is not would be added where there is no bin. */
 static bool is_possible(const struct run *run, const struct sta_feed_group *group)
 {
     const struct sta_additive *additive = run->additive;
     const int64_t limit = additive->by_time ? (int64_t)additive->bins->count : (int64_t)UINT32_MAX + 1;
-    const bool same = (uint32_t)group->keys[KEY_SIGNATURE] == run->signature;
-    return group->keys[KEY_SIGNATURE] >= 0 && group->keys[KEY_SIGNATURE] < UINT32_MAX &&
-           group->keys[KEY_PLACE] >= 0 && group->keys[KEY_PLACE] < limit && group->keys[KEY_PART] >= 0 &&
-           group->keys[KEY_PART] < (STA_PART_BYTES + 1) << STA_SIZE_BIN_BITS && group->sums[SUM_COUNT] > 0 &&
-           (same || run->whole == 0);
+    const bool same = (uint32_t)group->columns[KEY_SIGNATURE] == run->signature;
+    return group->columns[KEY_SIGNATURE] >= 0 && group->columns[KEY_SIGNATURE] < UINT32_MAX &&
+           group->columns[KEY_PLACE] >= 0 && group->columns[KEY_PLACE] < limit &&
+           group->columns[KEY_PART] >= 0 &&
+           group->columns[KEY_PART] < (STA_PART_BYTES + 1) << STA_SIZE_BIN_BITS &&
+           group->columns[SUM_COUNT] > 0 && (same || run->whole == 0);
 }
 
 int sta_additive_each_other(const struct sta_additive *additive, struct sta_cursor in, sta_additive_add add,

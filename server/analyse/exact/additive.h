@@ -124,11 +124,8 @@ typedef int (*sta_additive_add)(void *context, uint32_t signature, uint32_t key,
 STA_MUSTCHECK int sta_additive_each(const struct sta_additive *additive, sta_additive_add add, void *context,
                                     struct sta_error *err);
 
-/** Ends, and puts all groups, for another process. */
-STA_MUSTCHECK int sta_additive_put_groups(struct sta_additive *additive, struct sta_buffer *out,
-                                          struct sta_error *err);
-/** Likewise for the groups at @in, which another process has put: signatures and keys are its own.  Return:
- * also STA_ECORRUPT. */
+/** Likewise for the groups at @in, which another process has put (sta_feed_put): signatures and keys are its
+ * own.  Return: also STA_ECORRUPT. */
 STA_MUSTCHECK int sta_additive_each_other(const struct sta_additive *additive, struct sta_cursor in,
                                           sta_additive_add add, void *context, struct sta_error *err);
 

@@ -54,7 +54,8 @@ int sta_feed_hand_over(struct sta_feed *feed, unsigned worker, struct sta_error 
     const struct sta_aggregation_input rows = {
         .count = feed->workers[worker].count, .keys = columns, .arguments = columns + feed->key_count};
     for (unsigned c = 0; c < feed->key_count + feed->sum_count; c++)
-        columns[c] = (struct sta_vector){.type = STA_TYPE_INT, .integers = sta_feed_keys(feed, worker, c)};
+        columns[c] = (struct sta_vector){
+            .type = STA_TYPE_INT, .integers = feed->workers[worker].columns + (size_t)c * STA_FEED_ROWS};
     feed->workers[worker].count = 0;
     return sta_aggregation_consume(feed->aggregation, worker, &rows, err);
 }
@@ -67,21 +68,18 @@ int sta_feed_end(struct sta_feed *feed, struct sta_error *err)
     return rc == 0 ? sta_aggregation_collect(feed->aggregation, &feed->groups, err) : rc;
 }
 
-static int64_t sum_of(const struct sta_feed *feed, size_t group, unsigned sum)
-{
-    const struct sta_vector *sums = &feed->groups.values[sum];
-    return sums->missing != NULL && sums->missing[group] ? STA_TOO_LARGE : sums->integers[group];
-}
-
-/* ---- groups of other processes */
+/* ---- groups */
 
 struct sta_feed_group sta_feed_group(const struct sta_feed *feed, size_t group)
 {
     struct sta_feed_group all = {0};
     for (unsigned k = 0; k < feed->key_count; k++)
-        all.keys[k] = sta_feed_key(feed, group, k);
-    for (unsigned s = 0; s < feed->sum_count; s++)
-        all.sums[s] = sum_of(feed, group, s);
+        all.columns[k] = feed->groups.keys[k].integers[group];
+    for (unsigned s = 0; s < feed->sum_count; s++) {
+        const struct sta_vector *sums = &feed->groups.values[s];
+        const bool fits = sums->missing == NULL || !sums->missing[group];
+        all.columns[feed->key_count + s] = fits ? sums->integers[group] : STA_TOO_LARGE;
+    }
     return all;
 }
 
@@ -90,19 +88,15 @@ void sta_feed_put(const struct sta_feed *feed, struct sta_buffer *out)
     sta_put_varint(out, feed->groups.rows);
     for (size_t g = 0; g < feed->groups.rows; g++) {
         const struct sta_feed_group group = sta_feed_group(feed, g);
-        for (unsigned k = 0; k < feed->key_count; k++)
-            sta_put_signed(out, group.keys[k]);
-        for (unsigned s = 0; s < feed->sum_count; s++)
-            sta_put_signed(out, group.sums[s]);
+        for (unsigned c = 0; c < feed->key_count + feed->sum_count; c++)
+            sta_put_signed(out, group.columns[c]);
     }
 }
 
 struct sta_feed_group sta_feed_get(const struct sta_feed *feed, struct sta_cursor *in)
 {
     struct sta_feed_group group = {0};
-    for (unsigned k = 0; k < feed->key_count; k++)
-        group.keys[k] = sta_get_signed(in);
-    for (unsigned s = 0; s < feed->sum_count; s++)
-        group.sums[s] = sta_get_signed(in);
+    for (unsigned c = 0; c < feed->key_count + feed->sum_count; c++)
+        group.columns[c] = sta_get_signed(in);
     return group;
 }

@@ -8,16 +8,16 @@
 #include "analyse/sources/shared.h"
 #include "common/memory.h"
 
-enum { KEY_LAYER, KEY_VIEW, KEY_FILE, KEY_BIN, KEYS };
-enum { SUM_CHANGE, SUMS };
+/* Columns: keys, of which the last and the sum are there where there are several bins. */
+enum { KEY_LAYER, KEY_VIEW, KEY_FILE, KEY_BIN, SUM_CHANGE, COLUMNS };
 
 int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
                    const struct sta_budget *budget, struct sta_error *err)
 {
     const unsigned workers = sta_budget_workers(budget);
     *files = (struct sta_files){.by_time = bins->count > 1};
-    int rc =
-        sta_feed_init(&files->feed, files->by_time ? KEYS : KEY_BIN, files->by_time ? SUMS : 0, budget, err);
+    int rc = sta_feed_init(&files->feed, files->by_time ? SUM_CHANGE : KEY_BIN,
+                           files->by_time ? COLUMNS - SUM_CHANGE : 0, budget, err);
     files->recent = sta_alloc_array(workers, sizeof *files->recent);
     for (unsigned w = 0; w < workers; w++) {
         files->recent[w] = sta_alloc(sizeof **files->recent);
@@ -41,16 +41,12 @@ void sta_files_fini(struct sta_files *files)
 static int put(struct sta_files *files, unsigned worker, uint32_t layer, uint32_t key, uint32_t file,
                size_t bin, int64_t change, struct sta_error *err)
 {
-    struct sta_feed *feed = &files->feed;
-    const uint32_t at = sta_feed_row(feed, worker);
-    sta_feed_keys(feed, worker, KEY_LAYER)[at] = layer;
-    sta_feed_keys(feed, worker, KEY_VIEW)[at] = (uint32_t)(key + 1); /* a missing one is 0 */
-    sta_feed_keys(feed, worker, KEY_FILE)[at] = file;
-    if (files->by_time) {
-        sta_feed_keys(feed, worker, KEY_BIN)[at] = (int64_t)bin;
-        sta_feed_sums(feed, worker, SUM_CHANGE)[at] = change;
-    }
-    return sta_feed_flush(feed, worker, err);
+    const int64_t row[] = {[KEY_LAYER] = layer,
+                           [KEY_VIEW] = (uint32_t)(key + 1), /* a missing one is 0 */
+                           [KEY_FILE] = file,
+                           [KEY_BIN] = (int64_t)bin,
+                           [SUM_CHANGE] = change};
+    return sta_feed_add(&files->feed, worker, row, err);
 }
 
 int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
@@ -91,43 +87,34 @@ int sta_files_each(struct sta_files *files, sta_files_add add, void *context, st
     const struct sta_feed *feed = &files->feed;
     struct run run = {0};
     int rc = sta_feed_end(&files->feed, err);
-    for (size_t group = 0; rc == 0 && group < feed->groups.rows; group++) {
-        const int64_t layer = sta_feed_key(feed, group, KEY_LAYER);
-        const int64_t key = sta_feed_key(feed, group, KEY_VIEW);
-        const int64_t file = sta_feed_key(feed, group, KEY_FILE);
-        const size_t bin = files->by_time ? (size_t)sta_feed_key(feed, group, KEY_BIN) : 1;
+    for (size_t g = 0; rc == 0 && g < feed->groups.rows; g++) {
+        const struct sta_feed_group group = sta_feed_group(feed, g);
+        const int64_t layer = group.columns[KEY_LAYER], key = group.columns[KEY_VIEW],
+                      file = group.columns[KEY_FILE];
+        const size_t bin = files->by_time ? (size_t)group.columns[KEY_BIN] : 1;
         if (layer != run.layer || key != run.key || file != run.file || !files->by_time)
             run = (struct run){layer, key, file, files->by_time ? bin : 0, !files->by_time};
         rc = add_bins(files, &run, bin, add, context, err);
-        run.events += files->by_time ? sta_feed_change(feed, group, SUM_CHANGE) : 0;
+        run.events += group.columns[SUM_CHANGE];
         if (rc == 0)
-            rc = sta_budget_check_step(feed->budget, group, err);
+            rc = sta_budget_check_step(feed->budget, g, err);
     }
     return rc;
 }
 
 /* ---- groups of other processes */
 
-int sta_files_put(struct sta_files *files, struct sta_buffer *out, struct sta_error *err)
-{
-    int rc = sta_feed_end(&files->feed, err);
-    if (rc == 0)
-        sta_feed_put(&files->feed, out);
-    return rc;
-}
-
 static int take_group(struct sta_files *files, const struct sta_feed_group *group,
                       const struct sta_files_names *names, struct sta_error *err)
 {
-    const bool known = group->keys[KEY_LAYER] >= 0 && group->keys[KEY_LAYER] < names->layer_count &&
-                       group->keys[KEY_FILE] >= 0 && group->keys[KEY_FILE] < names->file_count &&
-                       group->keys[KEY_VIEW] >= 0 && group->keys[KEY_VIEW] <= UINT32_MAX &&
-                       group->keys[KEY_BIN] >= 0 && group->keys[KEY_BIN] <= (int64_t)names->bin_count;
-    uint32_t key;
-    if (!known || !names->key_of(names->context, (uint32_t)group->keys[KEY_VIEW] - 1, &key))
+    const int64_t layer = group->columns[KEY_LAYER], key = group->columns[KEY_VIEW],
+                  file = group->columns[KEY_FILE], bin = group->columns[KEY_BIN];
+    const bool known = layer >= 0 && layer < names->layer_count && file >= 0 && file < names->file_count &&
+                       key >= 0 && key <= UINT32_MAX && bin >= 0 && bin <= (int64_t)names->bin_count;
+    uint32_t here;
+    if (!known || !names->key_of(names->context, (uint32_t)key - 1, &here))
         return sta_shared_fail(err);
-    return put(files, 0, (uint32_t)group->keys[KEY_LAYER], key, (uint32_t)group->keys[KEY_FILE],
-               (size_t)group->keys[KEY_BIN], group->sums[SUM_CHANGE], err);
+    return put(files, 0, (uint32_t)layer, here, (uint32_t)file, (size_t)bin, group->columns[SUM_CHANGE], err);
 }
 
 int sta_files_take_other(struct sta_files *files, struct sta_cursor *in, const struct sta_files_names *names,

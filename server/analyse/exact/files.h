@@ -62,8 +62,6 @@ typedef void (*sta_files_add)(void *context, uint32_t layer, uint32_t key, size_
 STA_MUSTCHECK int sta_files_each(struct sta_files *files, sta_files_add add, void *context,
                                  struct sta_error *err);
 
-/** Puts what has been seen, for another process.  No more events may come. */
-STA_MUSTCHECK int sta_files_put(struct sta_files *files, struct sta_buffer *out, struct sta_error *err);
 /* What the numbers of another process mean: layers, files and bins are those of the trace and the query.
  */
 struct sta_files_names {
@@ -73,7 +71,7 @@ struct sta_files_names {
     bool (*key_of)(const void *context, uint32_t theirs, uint32_t *key);
     const void *context;
 };
-/** Takes what another process has put.  Before sta_files_each.  Return: also STA_ECORRUPT. */
+/** Takes what another process has put (sta_feed_put).  Before sta_files_each.  Return: also STA_ECORRUPT. */
 STA_MUSTCHECK int sta_files_take_other(struct sta_files *files, struct sta_cursor *in,
                                        const struct sta_files_names *names, struct sta_error *err);
 

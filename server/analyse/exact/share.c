@@ -252,9 +252,13 @@ int sta_exact_put_state(struct sta_intake *intake, const struct sta_buffer *tall
     put_contributions(intake, state);
     sta_put_block(state, tallies->data, tallies->size);
     if (rc == 0 && intake->request->wants & STA_WANT_FILES)
-        rc = sta_files_put(&intake->files, state, err);
+        rc = sta_feed_end(&intake->files.feed, err);
+    if (rc == 0 && intake->request->wants & STA_WANT_FILES)
+        sta_feed_put(&intake->files.feed, state);
     if (rc == 0)
-        rc = sta_additive_put_groups(&intake->additive, state, err);
+        rc = sta_additive_end(&intake->additive, err);
+    if (rc == 0)
+        sta_feed_put(&intake->additive.feed, state);
     return rc == 0 && state->failed ? sta_fail(err, STA_ELIMIT, "memory ran out for %s", WHAT) : rc;
 }
 
