@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyse/exec/budget.h"
-#include "common/map.h"
 #include "common/memory.h"
 
 /* Where the rows of a view are found. */
@@ -56,51 +55,43 @@ static int find_bins(struct rows *rows, const struct sta_budget *budget, struct 
     return STA_OK;
 }
 
-/* Row numbers by key + 1, so that a missing one has the entry 0.  Keys are dense numbers. */
-static uint32_t *number_rows(const struct rows *rows, struct sta_account *account, struct sta_error *err)
-{
-    uint32_t most = 0;
-    for (size_t r = 0; r < rows->count; r++)
-        most = STA_MAX(most, rows->keys[r] + 1);
-    uint32_t *row_of = sta_account_alloc(account, (size_t)most + 1, sizeof *row_of, WHAT, err);
-    for (size_t r = 0; row_of != NULL && r < rows->count; r++)
-        row_of[rows->keys[r] + 1] = (uint32_t)r;
-    return row_of;
-}
-
-/* Each key once, in the order of the view. */
-static int list_keys(struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
+/* Each key once, in the order of the view.  Keys are dense numbers; *row_of: by key + 1, so that a missing
+ * one has the entry 0, its row; of the account. */
+static int list_keys(struct rows *rows, uint32_t **row_of, const struct sta_budget *budget,
+                     struct sta_error *err)
 {
     const struct sta_exact_result *result = rows->result;
-    struct sta_map seen;
+    uint32_t most = 0;
     int rc = STA_OK;
+    for (uint32_t p = 0; p < result->place_count; p++)
+        most = STA_MAX(most, sta_contributions_place(result->contributions, p)->key + 1);
     rows->keys =
         sta_account_alloc(budget->account, (size_t)result->place_count + 1, sizeof *rows->keys, WHAT, err);
-    if (rows->keys == NULL)
+    if (rows->keys != NULL)
+        *row_of = sta_account_calloc(budget->account, (size_t)most + 1, sizeof **row_of, WHAT, err);
+    if (*row_of == NULL)
         return err->status;
-    sta_map_init(&seen);
-    seen.account = budget->account;
     for (uint32_t p = 0; p < result->place_count && rc == 0; p++) {
-        uint32_t key = sta_contributions_place(result->contributions, p)->key;
-        bool added;
-        sta_map_intern(&seen, key, 0, &added);
-        if (added)
+        const uint32_t key = sta_contributions_place(result->contributions, p)->key;
+        if ((*row_of)[key + 1]++ == 0)
             rows->keys[rows->count++] = key;
         rc = sta_budget_check_step(budget, p, err);
     }
-    sta_map_fini(&seen);
-    return rc == 0 ? sta_exact_keys_sort(result->keys, budget, rows->keys, rows->count, err) : rc;
+    if (rc == 0)
+        rc = sta_exact_keys_sort(result->keys, budget, rows->keys, rows->count, err);
+    for (size_t r = 0; rc == 0 && r < rows->count; r++)
+        (*row_of)[rows->keys[r] + 1] = (uint32_t)r;
+    return rc;
 }
 
 static int find_keys(struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_exact_result *result = rows->result;
-    int rc = list_keys(rows, budget, err);
-    uint32_t *row_of = rc == 0 ? number_rows(rows, budget->account, err) : NULL;
-    if (row_of == NULL)
-        return err->status;
+    uint32_t *row_of = NULL;
+    int rc = list_keys(rows, &row_of, budget, err);
     const size_t cells = rows->count * result->shape.wanted_count;
-    rows->places = sta_account_alloc(budget->account, cells + 1, sizeof *rows->places, WHAT, err);
+    if (rc == 0)
+        rows->places = sta_account_alloc(budget->account, cells + 1, sizeof *rows->places, WHAT, err);
     if (rows->places != NULL)
         memset(rows->places, 0xff, cells * sizeof *rows->places);
     for (uint32_t p = 0; rows->places != NULL && p < result->place_count; p++) {
