@@ -1,5 +1,5 @@
 /* Roles: a few words at the end of names, asked once per distinct name. */
-#include "analyse/roles/classes.h"
+#include "analyse/roles/found.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/roles/classes.h"
 #include "analyse/roles/found.h"
 #include "analyse/sources/scan.h"
 #include "common/memory.h"
@@ -109,10 +108,10 @@ static struct sta_found_event event_at(const struct finder *finder, const struct
                                        uint32_t row, unsigned role)
 {
     return (struct sta_found_event){
-        .ts = sta_floor_divide(group->ts[row], finder->ticks_per_us),
-        .te = sta_floor_divide(group->ts[row] + group->dur[row], finder->ticks_per_us),
-        .name = group->names != NULL ? group->names[row] : STA_NO_CODE,
-        .file = STA_NO_CODE,
+        .event = {.ts = sta_floor_divide(group->ts[row], finder->ticks_per_us),
+                  .te = sta_floor_divide(group->ts[row] + group->dur[row], finder->ticks_per_us),
+                  .name = group->names != NULL ? group->names[row] : STA_NO_CODE,
+                  .file = STA_NO_CODE},
         .thread = finder->entities->thread_of_code[group->threads[row]],
         .role = role,
     };
@@ -126,11 +125,11 @@ static struct sta_found_event *add_storage(const struct finder *finder, const st
     if (forks) {
         *fork = *event;
         fork->role = STA_EVENT_FORK;
-        fork->value = finder->ret_column != NO_COLUMN ? integer_at(&group->ret, row) : 0;
+        fork->event.value = finder->ret_column != NO_COLUMN ? integer_at(&group->ret, row) : 0;
     }
-    event->file = group->file.codes[group->file.constant ? 0 : row];
+    event->event.file = group->file.codes[group->file.constant ? 0 : row];
     if (integer_at(&group->io_cat, row) == STA_IO_READ)
-        event->value = STA_MAX(integer_at(&group->size, row), 0);
+        event->event.value = STA_MAX(integer_at(&group->size, row), 0);
     return event + 1 + forks;
 }
 

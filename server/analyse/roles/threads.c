@@ -6,9 +6,9 @@
 #include "analyse/exec/sort.h"
 #include "analyse/exec/tasks.h"
 #include "analyse/sources/rank_groups.h"
-#include "analyse/roles/classes.h"
 #include "analyse/roles/found.h"
 #include "common/memory.h"
+#include "common/number.h"
 
 static const char WHAT[] = "the events of a data loader";
 
@@ -37,7 +37,7 @@ static int init_threads(struct sta_role_events *events, const struct sta_snapsho
         for (unsigned w = 0; w < set->workers; w++)
             thread->began = STA_MIN(thread->began, set->of_worker[w].began[t]);
         if (thread->began != INT64_MAX)
-            thread->began = thread->began / ticks - (thread->began % ticks < 0);
+            thread->began = sta_floor_divide(thread->began, ticks);
     }
     events->thread_count = entities->thread_count;
     events->group_count = groups.group_count;
@@ -115,11 +115,7 @@ static int deal(struct dealing *dealing, struct sta_error *err)
             return err->status;
         for (size_t i = 0; i < dealing->runs[r].count; i++) {
             const struct sta_found_event *event = &dealing->runs[r].items[i];
-            all[dealing->ends[list_of(event)]++] = (struct sta_role_event){.ts = event->ts,
-                                                                           .te = event->te,
-                                                                           .value = event->value,
-                                                                           .file = event->file,
-                                                                           .name = event->name};
+            all[dealing->ends[list_of(event)]++] = event->event;
         }
     }
     return all != NULL ? STA_OK : err->status;
