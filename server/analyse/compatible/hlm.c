@@ -38,11 +38,10 @@ static int collect(struct making *making, int gathered, struct sta_aggregation_t
     return rc;
 }
 
-/* The values of a key as codes or bins, each in 32 bits. */
-static void copy_values(const struct sta_vector *key, size_t count, uint32_t *items)
+/* A value of a key: a code or a bin, each in 32 bits. */
+static uint32_t value_at(const struct sta_vector *key, size_t row)
 {
-    for (size_t i = 0; i < count; i++)
-        items[i] = key->type == STA_TYPE_TEXT ? key->codes[i] : (uint32_t)key->integers[i];
+    return key->type == STA_TYPE_TEXT ? key->codes[row] : (uint32_t)key->integers[row];
 }
 
 static int make_keys(struct making *making, struct sta_error *err)
@@ -57,7 +56,9 @@ static int make_keys(struct making *making, struct sta_error *err)
             sta_pool_take(&making->scratch, hlm->count, sizeof *ranks[axis], "the high-level metrics", err);
         if (ranks[axis] == NULL)
             return err->status;
-        copy_values(&making->groups.keys[key++], hlm->count, ranks[axis]);
+        for (size_t g = 0; g < hlm->count; g++)
+            ranks[axis][g] = value_at(&making->groups.keys[key], g);
+        key++;
         int rc = sta_axes_rank(hlm->axes, (enum sta_axis)axis, ranks[axis], hlm->count, &hlm->pool, err);
         if (rc != 0)
             return rc;
@@ -101,8 +102,7 @@ static bool same_keys(const struct sta_aggregation_table *a, size_t i, const str
                       size_t j, size_t key_count)
 {
     for (size_t k = 0; k < key_count; k++)
-        if (a->keys[k].type == STA_TYPE_TEXT ? a->keys[k].codes[i] != b->keys[k].codes[j]
-                                             : a->keys[k].integers[i] != b->keys[k].integers[j])
+        if (value_at(&a->keys[k], i) != value_at(&b->keys[k], j))
             return false;
     return true;
 }
@@ -159,11 +159,10 @@ static int add_members(struct making *making, enum sta_axis axis, const struct s
             return err->status;
         while (group < next)
             members->start[++group] = count;
-        if (axis == STA_AXIS_FILE && values->codes[row] == STA_NO_CODE)
+        if (value_at(values, row) == STA_NO_CODE)
             members->missing[group] = 1;
         else
-            members->items[count++] =
-                axis == STA_AXIS_FILE ? values->codes[row] : (uint32_t)values->integers[row];
+            members->items[count++] = value_at(values, row);
     }
     while (group < hlm->count)
         members->start[++group] = count;
