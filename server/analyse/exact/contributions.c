@@ -13,6 +13,12 @@ static void init_index(const struct sta_contributions *contributions, struct sta
     index->map.account = contributions->options.account;
 }
 
+/* Units other than threads are numbered: processes, groups, a missing host, hosts. */
+static uint32_t first_host(const struct sta_contributions_options *options)
+{
+    return options->entities->process_count + options->groups->group_count;
+}
+
 static void fini_index(struct sta_unit_index *index)
 {
     for (size_t i = 0; i < index->table_capacity; i++)
@@ -47,9 +53,9 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
         contributions->presences.account = contributions->places.account = contributions->unit_sets.account =
             options->account;
     contributions->by_key.account = contributions->places_by_key.account = options->account;
-    contributions->group_accumulators.account = contributions->host_presences.account = options->account;
     init_index(contributions, &contributions->set_of_thread, options->entities->thread_count);
-    init_index(contributions, &contributions->set_of_process, options->entities->process_count);
+    init_index(contributions, &contributions->number_of_unit,
+               first_host(options) + 1 + sta_dictionary_count(options->entities->hosts));
     contributions->memory.account = options->account;
     contributions->failure = (struct sta_error)STA_ERROR_INIT;
     if (options->wants & STA_WANT_UNITS)
@@ -77,9 +83,7 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     sta_map_fini(&contributions->by_key);
     sta_map_fini(&contributions->places_by_key);
     fini_index(&contributions->set_of_thread);
-    fini_index(&contributions->set_of_process);
-    sta_map_fini(&contributions->group_accumulators);
-    sta_map_fini(&contributions->host_presences);
+    fini_index(&contributions->number_of_unit);
     sta_segmented_fini(&contributions->contributions);
     sta_segmented_fini(&contributions->accumulators);
     sta_segmented_fini(&contributions->presences);
@@ -189,13 +193,15 @@ static bool number_unit(struct sta_contributions *contributions, struct sta_unit
     return true;
 }
 
-static bool group_of(struct sta_contributions *contributions, uint32_t layer, uint32_t place, uint32_t group,
-                     uint32_t *accumulator)
+/* That of a process or a group. */
+static bool accumulator_of(struct sta_contributions *contributions, enum sta_accumulator_type kind,
+                           uint32_t place, uint32_t unit, uint32_t *accumulator)
 {
+    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
     bool added;
-    *accumulator = sta_map_intern(&contributions->group_accumulators, pair(place, group),
-                                  contributions->accumulators.count, &added);
-    return !added || new_accumulator(contributions, STA_ACCUMULATOR_GROUP, layer, place);
+    return number_unit(contributions, &contributions->number_of_unit, place, unit,
+                       contributions->accumulators.count, accumulator, &added) &&
+           (!added || new_accumulator(contributions, kind, layer, place));
 }
 
 static bool new_presence(struct sta_contributions *contributions, uint32_t place, bool of_host)
@@ -206,13 +212,13 @@ static bool new_presence(struct sta_contributions *contributions, uint32_t place
     return presence != NULL;
 }
 
-static bool host_of(struct sta_contributions *contributions, uint32_t place, uint32_t host,
+static bool host_of(struct sta_contributions *contributions, uint32_t place, uint32_t unit,
                     uint32_t *presence)
 {
     bool added;
-    *presence = sta_map_intern(&contributions->host_presences, pair(place, host),
-                               contributions->presences.count, &added);
-    return !added || new_presence(contributions, place, true);
+    return number_unit(contributions, &contributions->number_of_unit, place, unit,
+                       contributions->presences.count, presence, &added) &&
+           (!added || new_presence(contributions, place, true));
 }
 
 static bool is_alone(const struct sta_contributions *contributions, uint32_t group)
@@ -220,35 +226,21 @@ static bool is_alone(const struct sta_contributions *contributions, uint32_t gro
     return contributions->group_sizes[group] < 2;
 }
 
-/* What all threads of a process share. */
-static bool make_process(struct sta_contributions *contributions, uint32_t place, uint32_t host,
-                         uint32_t group, struct sta_unit_set *set)
-{
-    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
-    const bool alone = is_alone(contributions, group);
-    set->process = set->group = contributions->accumulators.count;
-    return new_accumulator(contributions, alone ? STA_ACCUMULATOR_ALONE : STA_ACCUMULATOR_PROCESS, layer,
-                           place) &&
-           (alone || group_of(contributions, layer, place, group, &set->group)) &&
-           host_of(contributions, place, host, &set->host);
-}
-
 static bool make_set(struct sta_contributions *contributions, uint32_t place, uint32_t thread, uint32_t group)
 {
-    const struct sta_entity_thread *who = &contributions->options.entities->threads[thread];
-    const uint32_t number = contributions->unit_sets.count;
+    const struct sta_contributions_options *options = &contributions->options;
+    const struct sta_entity_thread *who = &options->entities->threads[thread];
+    const uint32_t host = first_host(options) + (uint32_t)(who->host + 1);
+    const bool alone = is_alone(contributions, group);
     struct sta_unit_set *set = sta_segmented_add(&contributions->unit_sets, &contributions->failure);
-    uint32_t first;
-    bool added;
-    if (set == NULL || !number_unit(contributions, &contributions->set_of_process, place, who->process,
-                                    number, &first, &added))
+    if (set == NULL || !accumulator_of(contributions, alone ? STA_ACCUMULATOR_ALONE : STA_ACCUMULATOR_PROCESS,
+                                       place, who->process, &set->process))
         return false;
-    if (!added)
-        *set = *(const struct sta_unit_set *)sta_segmented_at(&contributions->unit_sets, first);
-    else if (!make_process(contributions, place, who->host, group, set))
-        return false;
+    set->group = set->process;
     set->thread = contributions->presences.count;
-    return new_presence(contributions, place, false);
+    return (alone || accumulator_of(contributions, STA_ACCUMULATOR_GROUP, place,
+                                    options->entities->process_count + group, &set->group)) &&
+           new_presence(contributions, place, false) && host_of(contributions, place, host, &set->host);
 }
 
 /* The units of a thread in a place, which several kinds of events share. */

@@ -134,9 +134,8 @@ struct sta_contributions {
     struct sta_map by_key;        /* keyed: (stream, key) -> contribution */
     struct sta_map places_by_key; /* (layer, key) -> place */
     uint8_t *group_sizes;         /* how many processes a group has; 2: or more.  NULL: there are no units */
-    struct sta_unit_index set_of_thread;               /* -> unit set */
-    struct sta_unit_index set_of_process;              /* -> that of its first thread */
-    struct sta_map group_accumulators, host_presences; /* by (place, unit) */
+    struct sta_unit_index set_of_thread;  /* -> unit set */
+    struct sta_unit_index number_of_unit; /* processes, groups, hosts, no host: -> accumulator, or presence */
     struct sta_segmented contributions, accumulators, presences, places, unit_sets;
     struct sta_arena memory; /* of contributions */
     uint32_t metric_places, compared;
