@@ -46,12 +46,10 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
     contributions->options = *options;
     contributions->contributions.size = sizeof(struct sta_contribution *);
     contributions->accumulators.size = sizeof(struct sta_exact_accumulator);
-    contributions->presences.size = sizeof(struct sta_presence);
     contributions->places.size = sizeof(struct sta_place);
     contributions->unit_sets.size = sizeof(struct sta_unit_set);
     contributions->contributions.account = contributions->accumulators.account =
-        contributions->presences.account = contributions->places.account = contributions->unit_sets.account =
-            options->account;
+        contributions->places.account = contributions->unit_sets.account = options->account;
     contributions->by_key.account = contributions->places_by_key.account = options->account;
     init_index(contributions, &contributions->set_of_thread, options->entities->thread_count);
     init_index(contributions, &contributions->number_of_unit,
@@ -86,7 +84,6 @@ void sta_contributions_destroy(struct sta_contributions *contributions)
     fini_index(&contributions->number_of_unit);
     sta_segmented_fini(&contributions->contributions);
     sta_segmented_fini(&contributions->accumulators);
-    sta_segmented_fini(&contributions->presences);
     sta_segmented_fini(&contributions->places);
     sta_segmented_fini(&contributions->unit_sets);
     sta_arena_fini(&contributions->memory);
@@ -193,7 +190,7 @@ static bool number_unit(struct sta_contributions *contributions, struct sta_unit
     return true;
 }
 
-/* That of a process or a group. */
+/* That of a process, a group or a host. */
 static bool accumulator_of(struct sta_contributions *contributions, enum sta_accumulator_type kind,
                            uint32_t place, uint32_t unit, uint32_t *accumulator)
 {
@@ -202,23 +199,6 @@ static bool accumulator_of(struct sta_contributions *contributions, enum sta_acc
     return number_unit(contributions, &contributions->number_of_unit, place, unit,
                        contributions->accumulators.count, accumulator, &added) &&
            (!added || new_accumulator(contributions, kind, layer, place));
-}
-
-static bool new_presence(struct sta_contributions *contributions, uint32_t place, bool of_host)
-{
-    struct sta_presence *presence = sta_segmented_add(&contributions->presences, &contributions->failure);
-    if (presence != NULL)
-        *presence = (struct sta_presence){place, of_host};
-    return presence != NULL;
-}
-
-static bool host_of(struct sta_contributions *contributions, uint32_t place, uint32_t unit,
-                    uint32_t *presence)
-{
-    bool added;
-    return number_unit(contributions, &contributions->number_of_unit, place, unit,
-                       contributions->presences.count, presence, &added) &&
-           (!added || new_presence(contributions, place, true));
 }
 
 static bool is_alone(const struct sta_contributions *contributions, uint32_t group)
@@ -237,10 +217,12 @@ static bool make_set(struct sta_contributions *contributions, uint32_t place, ui
                                        place, who->process, &set->process))
         return false;
     set->group = set->process;
-    set->thread = contributions->presences.count;
-    return (alone || accumulator_of(contributions, STA_ACCUMULATOR_GROUP, place,
+    set->thread = contributions->accumulators.count;
+    return new_accumulator(contributions, STA_ACCUMULATOR_THREAD,
+                           sta_contributions_place(contributions, place)->layer, place) &&
+           (alone || accumulator_of(contributions, STA_ACCUMULATOR_GROUP, place,
                                     options->entities->process_count + group, &set->group)) &&
-           new_presence(contributions, place, false) && host_of(contributions, place, host, &set->host);
+           accumulator_of(contributions, STA_ACCUMULATOR_HOST, place, host, &set->host);
 }
 
 /* The units of a thread in a place, which several kinds of events share. */
@@ -484,7 +466,6 @@ struct sta_contribution_counts sta_contributions_count(struct sta_contributions 
     const struct sta_contribution_counts counts = {.contributions = contributions->contributions.count,
                                                    .accumulators = contributions->accumulators.count,
                                                    .compared = contributions->compared,
-                                                   .presences = contributions->presences.count,
                                                    .places = contributions->places.count,
                                                    .metric_places = contributions->metric_places};
     uv_mutex_unlock(&contributions->lock);

@@ -3,9 +3,9 @@
  *
  * All events of one kind, thread and row key have the same *contribution*: they count towards the same
  * things.  A *place* is a row's part of a layer, found by (layer, key), or of one of its metrics.  An
- * *accumulator* is one thing that is measured in a place: its union, that of one process.  A *presence* says
- * that a thread or a host has events in a place.  A contribution lists the accumulators and presences of its
- * events. All are made when first an event needs them, so that only what occurs costs anything.
+ * *accumulator* is one thing that is measured in a place: its union, that of one process; or a *presence*, no
+ * more than that a thread or a host has events there.  A contribution lists the accumulators of its events.
+ * All are made when first an event needs them, so that only what occurs costs anything.
  *
  * Any thread may add; what was added never moves or changes. */
 #ifndef STA_ANALYSE_EXACT_CONTRIBUTIONS_H
@@ -26,7 +26,9 @@ enum sta_accumulator_type {
     STA_ACCUMULATOR_METRIC,  /* that of a metric's events */
     STA_ACCUMULATOR_PROCESS, /* that of one process's */
     STA_ACCUMULATOR_GROUP,   /* that of one rank group's */
-    STA_ACCUMULATOR_ALONE    /* of a group of one process: both are the same */
+    STA_ACCUMULATOR_ALONE,   /* of a group of one process: both are the same */
+    STA_ACCUMULATOR_THREAD,  /* the presence of a thread */
+    STA_ACCUMULATOR_HOST     /* .. of a host */
 };
 
 #define STA_NOT_COMPARED UINT32_MAX
@@ -36,11 +38,6 @@ struct sta_exact_accumulator {
     uint32_t layer;
     enum sta_accumulator_type kind;
     uint32_t compared; /* number among those that are compared with unions, or STA_NOT_COMPARED */
-};
-
-struct sta_presence {
-    uint32_t place;
-    bool of_host; /* else of a thread */
 };
 
 /* A row's part of a layer. */
@@ -63,7 +60,7 @@ struct sta_compared {
 struct sta_contribution {
     const struct sta_kind *kind; /* of the pass; gone after it */
     uint32_t thread, key;        /* whose it is, beside the kind */
-    uint16_t plain;              /* accumulators that are compared with no union */
+    uint16_t plain;              /* accumulators with a union that is compared with no other */
     uint16_t compared;           /* those of the group that are */
     uint16_t unions;             /* that its time adds to */
     uint16_t presences;
@@ -87,16 +84,18 @@ static inline const uint32_t *sta_contribution_presences(const struct sta_contri
     return sta_contribution_unions(contribution) + contribution->unions;
 }
 
-/** How many accumulators it has, and number @i of them. */
+/** How many accumulators it has, and number @i of them; presences are the last. */
 static inline uint32_t sta_contribution_accumulators(const struct sta_contribution *contribution)
 {
-    return (uint32_t)contribution->plain + contribution->compared;
+    return (uint32_t)contribution->plain + contribution->compared + contribution->presences;
 }
 static inline uint32_t sta_contribution_accumulator(const struct sta_contribution *contribution, uint32_t i)
 {
-    return i < contribution->plain
-               ? contribution->lists[i]
-               : sta_contribution_compared(contribution)[i - contribution->plain].accumulator;
+    if (i < contribution->plain)
+        return contribution->lists[i];
+    i -= contribution->plain;
+    return i < contribution->compared ? sta_contribution_compared(contribution)[i].accumulator
+                                      : sta_contribution_presences(contribution)[i - contribution->compared];
 }
 
 struct sta_contributions_options {
@@ -110,8 +109,8 @@ struct sta_contributions_options {
     struct sta_account *account; /* records are charged to it; maps and contributions are overdrawn from it */
 };
 
-/* The accumulators of a thread's units in a place, which are one in a group of one process, and the
- * presences. */
+/* The accumulators of a thread's units in a place; those of process and group are one in a group of one
+ * process. */
 struct sta_unit_set {
     uint32_t process, group, thread, host;
 };
@@ -135,8 +134,8 @@ struct sta_contributions {
     struct sta_map places_by_key; /* (layer, key) -> place */
     uint8_t *group_sizes;         /* how many processes a group has; 2: or more.  NULL: there are no units */
     struct sta_unit_index set_of_thread;  /* -> unit set */
-    struct sta_unit_index number_of_unit; /* processes, groups, hosts, no host: -> accumulator, or presence */
-    struct sta_segmented contributions, accumulators, presences, places, unit_sets;
+    struct sta_unit_index number_of_unit; /* processes, groups, hosts, no host: -> accumulator */
+    struct sta_segmented contributions, accumulators, places, unit_sets;
     struct sta_arena memory; /* of contributions */
     uint32_t metric_places, compared;
     uint32_t *scratch; /* accumulators of a contribution being made */
@@ -178,7 +177,7 @@ uint32_t sta_contributions_find_place(const struct sta_contributions *contributi
                                       uint32_t key);
 
 struct sta_contribution_counts {
-    uint32_t contributions, accumulators, compared, presences, places, metric_places;
+    uint32_t contributions, accumulators, compared, places, metric_places;
 };
 struct sta_contribution_counts sta_contributions_count(struct sta_contributions *contributions);
 
@@ -193,12 +192,6 @@ static inline const struct sta_exact_accumulator *
 sta_contributions_accumulator(const struct sta_contributions *contributions, uint32_t accumulator)
 {
     return sta_segmented_at(&contributions->accumulators, accumulator);
-}
-
-static inline const struct sta_presence *
-sta_contributions_presence(const struct sta_contributions *contributions, uint32_t presence)
-{
-    return sta_segmented_at(&contributions->presences, presence);
 }
 
 static inline const struct sta_place *sta_contributions_place(const struct sta_contributions *contributions,

@@ -81,7 +81,6 @@ static void put_contributions(const struct sta_intake *intake, struct sta_buffer
 {
     const struct sta_contribution_counts counts = sta_contributions_count(intake->contributions);
     sta_put_varint(out, counts.accumulators);
-    sta_put_varint(out, counts.presences);
     sta_put_varint(out, counts.contributions);
     for (uint32_t c = 0; c < counts.contributions; c++) {
         const struct sta_contribution *contribution = sta_contributions_at(intake->contributions, c);
@@ -92,8 +91,6 @@ static void put_contributions(const struct sta_intake *intake, struct sta_buffer
         sta_put_varint(out, accumulators);
         for (uint32_t i = 0; i < accumulators; i++)
             sta_put_varint(out, sta_contribution_accumulator(contribution, i));
-        for (uint32_t i = 0; i < contribution->presences; i++)
-            sta_put_varint(out, sta_contribution_presences(contribution)[i]);
     }
 }
 
@@ -108,7 +105,7 @@ static bool key_of(const void *context, uint32_t theirs, uint32_t *key)
     return !mapped || theirs < part->key_count;
 }
 
-/* Makes the contribution here, and finds out which accumulators and presences are which. */
+/* Makes the contribution here, and finds out which accumulators are which. */
 static int take_contribution(struct sta_cursor *in, const struct sta_exact_received *part,
                              const struct sta_intake *intake, const struct sta_tally_names *names,
                              struct sta_error *err)
@@ -130,9 +127,6 @@ static int take_contribution(struct sta_cursor *in, const struct sta_exact_recei
     for (uint32_t i = 0; i < count && !in->failed; i++)
         names->accumulators[sta_shared_get_index(in, names->accumulator_count)] =
             sta_contribution_accumulator(here, i);
-    for (uint32_t i = 0; i < here->presences && !in->failed; i++)
-        names->presences[sta_shared_get_index(in, names->presence_count)] =
-            sta_contribution_presences(here)[i];
     return in->failed ? sta_shared_fail(err) : STA_OK;
 }
 
@@ -157,12 +151,9 @@ static int take_contributions(struct sta_cursor *in, const struct sta_exact_rece
 {
     struct sta_account *account = intake->budget->account;
     names->accumulator_count = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
-    names->presence_count = (uint32_t)sta_shared_get_index(in, UINT32_MAX);
     const uint64_t count = sta_get_varint(in);
     names->accumulators = new_names(in, names->accumulator_count, account, err);
-    if (names->accumulators != NULL)
-        names->presences = new_names(in, names->presence_count, account, err);
-    if (names->presences == NULL)
+    if (names->accumulators == NULL)
         return err->status;
     int rc = STA_OK;
     for (uint64_t c = 0; rc == 0 && c < count; c++)
@@ -195,10 +186,8 @@ static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, 
     struct sta_account *account = intake->budget->account;
     struct sta_tally_item *items =
         sta_account_alloc(account, (size_t)names->accumulator_count + 1, sizeof *items, WHAT, err);
-    uint32_t *presences =
-        sta_account_alloc(account, (size_t)names->presence_count + 1, sizeof *presences, WHAT, err);
-    struct sta_tally tally = {.items = items, .presences = presences};
-    int rc = items != NULL && presences != NULL ? STA_OK : err->status;
+    struct sta_tally tally = {.items = items};
+    int rc = items != NULL ? STA_OK : err->status;
     while (rc == 0 && in->at < in->end) {
         rc = sta_tally_get(in, names, intake->bins, &tally, err);
         if (rc == 0)
@@ -206,7 +195,6 @@ static int read_tallies(struct sta_cursor *in, const struct sta_intake *intake, 
         if (rc == 0)
             rc = sta_budget_check(intake->budget, err);
     }
-    sta_account_free(account, presences);
     sta_account_free(account, items);
     return rc;
 }
@@ -225,7 +213,6 @@ static int take_tallies(struct sta_cursor *in, const struct sta_exact_received *
     if (rc == 0)
         rc = read_tallies(&put, intake, tallies, &names, err);
     sta_account_free(intake->budget->account, names.accumulators);
-    sta_account_free(intake->budget->account, names.presences);
     return rc;
 }
 

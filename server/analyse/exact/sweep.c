@@ -32,18 +32,17 @@ struct reaches {
 
 struct worker {
     /* Totals are those of the present bin. */
-    struct sta_running_union *running;          /* by accumulator, of those that are not compared */
-    struct sta_covers covers;                   /* compared: the others */
-    uint32_t *accumulator_seen, *presence_seen; /* the round in which one was listed last */
-    size_t running_capacity, accumulator_capacity, presence_capacity;
+    struct sta_running_union *running; /* by accumulator, of those that are not compared */
+    struct sta_covers covers;          /* compared: the others */
+    uint32_t *accumulator_seen;        /* the round in which one was listed last */
+    size_t running_capacity, accumulator_capacity;
     const struct sta_contribution **met; /* by contribution; NULL: it was not met in this round */
     size_t met_capacity;
     uint32_t round;          /* counts the bins, from 1 */
     uint32_t *contributions; /* of the round */
     size_t contribution_count, contributions_capacity;
     struct sta_tally_item *items; /* of the accumulators of the contributions */
-    uint32_t *presences;
-    size_t item_count, items_capacity, presence_count, presences_capacity;
+    size_t item_count, items_capacity;
     size_t bin;
     int64_t width;         /* measured of the bin; 0: none */
     struct reaches beyond; /* spans of the slice that reach beyond it */
@@ -84,10 +83,9 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     struct sta_account *account = sweep->account;
     for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
-        void *const all[] = {worker->running,       worker->covers.compared, worker->accumulator_seen,
-                             worker->presence_seen, worker->presences,       worker->met,
-                             worker->contributions, worker->items,           worker->beyond.items,
-                             worker->open.items,    worker->covers.items};
+        void *const all[] = {worker->running,      worker->covers.compared, worker->accumulator_seen,
+                             worker->met,          worker->contributions,   worker->items,
+                             worker->beyond.items, worker->open.items,      worker->covers.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
     }
@@ -130,9 +128,6 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
-    if (rc == 0)
-        rc =
-            STA_GROW_ZEROED(account, worker->presence_seen, worker->presence_capacity, counts.presences, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
     if (rc == 0 && worker->covers.items == NULL) {
@@ -218,23 +213,10 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
         .inner = sta_covers_take_overlap(&worker->covers, with, STA_OF_CHILDREN)};
 }
 
-/* Room for all accumulators and presences that are known. */
-static int grow_lists(const struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
-{
-    struct sta_account *account = sweep->account;
-    int rc = STA_ACCOUNT_GROW(account, worker->items, worker->items_capacity, worker->accumulator_capacity,
-                              WHAT, err);
-    if (rc == 0)
-        rc = STA_ACCOUNT_GROW(account, worker->presences, worker->presences_capacity,
-                              worker->presence_capacity, WHAT, err);
-    return rc;
-}
-
-/* Lists the accumulators of a contribution with their measures, and its presences: each once a round. */
+/* Lists the accumulators of a contribution with their measures: each once a round. */
 static void list_contribution(const struct sta_exact_sweep *sweep, struct worker *worker,
                               const struct sta_contribution *contribution)
 {
-    const uint32_t *presences = sta_contribution_presences(contribution);
     for (uint32_t i = 0; i < sta_contribution_accumulators(contribution); i++) {
         const uint32_t accumulator = sta_contribution_accumulator(contribution, i);
         if (worker->accumulator_seen[accumulator] == worker->round)
@@ -243,33 +225,24 @@ static void list_contribution(const struct sta_exact_sweep *sweep, struct worker
         worker->items[worker->item_count++] =
             (struct sta_tally_item){accumulator, take_measure(sweep, worker, accumulator)};
     }
-    for (uint32_t i = 0; i < contribution->presences; i++) {
-        if (worker->presence_seen[presences[i]] == worker->round)
-            continue;
-        worker->presence_seen[presences[i]] = worker->round;
-        worker->presences[worker->presence_count++] = presences[i];
-    }
 }
 
 static int hand_in(struct sta_exact_sweep *sweep, struct worker *worker, struct sta_error *err)
 {
     if (worker->width == 0)
         return STA_OK;
-    int rc = grow_lists(sweep, worker, err);
+    int rc = STA_ACCOUNT_GROW(sweep->account, worker->items, worker->items_capacity,
+                              worker->accumulator_capacity, WHAT, err);
     if (rc != 0)
         return rc;
-    worker->item_count = worker->presence_count = 0;
+    worker->item_count = 0;
     for (size_t i = 0; i < worker->contribution_count; i++) {
         const struct sta_contribution **met = &worker->met[worker->contributions[i]];
         list_contribution(sweep, worker, *met);
         *met = NULL;
     }
-    const struct sta_tally tally = {.bin = worker->bin,
-                                    .width = worker->width,
-                                    .items = worker->items,
-                                    .presences = worker->presences,
-                                    .item_count = worker->item_count,
-                                    .presence_count = worker->presence_count};
+    const struct sta_tally tally = {
+        .bin = worker->bin, .width = worker->width, .items = worker->items, .item_count = worker->item_count};
     worker->width = 0;
     worker->contribution_count = 0;
     worker->round++;

@@ -21,9 +21,8 @@ struct open_bin {
     struct {
         struct sta_exact_measure sum;
         bool met;
-    } * accumulators;   /* by number */
-    uint8_t *presences; /* by number: 1 where it was met */
-    size_t accumulator_capacity, presence_capacity;
+    } * accumulators; /* by number */
+    size_t accumulator_capacity;
 };
 
 struct sta_tallies {
@@ -52,7 +51,6 @@ static void destroy_bins(struct sta_account *account, struct open_bin *list)
     while (list != NULL) {
         struct open_bin *next = list->next;
         sta_account_free(account, list->accumulators);
-        sta_account_free(account, list->presences);
         free(list);
         list = next;
     }
@@ -126,14 +124,13 @@ static void finalize(struct sta_tallies *tallies, size_t bin, uint32_t number,
         finish_process(values, at, measure->total);
         finish_group(values, at, measure);
         return;
+    case STA_ACCUMULATOR_THREAD:
+        values[STA_FIELD_THREADS][at]++;
+        return;
+    case STA_ACCUMULATOR_HOST:
+        values[STA_FIELD_HOSTS][at]++;
+        return;
     }
-}
-
-static void count_presence(struct sta_tallies *tallies, size_t bin, uint32_t number)
-{
-    const struct sta_presence *presence = sta_contributions_presence(tallies->contributions, number);
-    const enum sta_field field = presence->of_host ? STA_FIELD_HOSTS : STA_FIELD_THREADS;
-    tallies->places->values[field][(size_t)presence->place * tallies->bins->count + bin]++;
 }
 
 static void close_open(struct sta_tallies *tallies, const struct open_bin *open)
@@ -141,9 +138,6 @@ static void close_open(struct sta_tallies *tallies, const struct open_bin *open)
     for (size_t i = 0; i < open->accumulator_capacity; i++)
         if (open->accumulators[i].met)
             finalize(tallies, open->bin, (uint32_t)i, &open->accumulators[i].sum);
-    for (size_t i = 0; i < open->presence_capacity; i++)
-        if (open->presences[i])
-            count_presence(tallies, open->bin, (uint32_t)i);
 }
 
 /* ---- bins in parts; with the lock held */
@@ -173,8 +167,6 @@ static void put_away(struct sta_tallies *tallies, struct open_bin *open)
     *link = open->next;
     if (open->accumulators != NULL)
         memset(open->accumulators, 0, open->accumulator_capacity * sizeof *open->accumulators);
-    if (open->presences != NULL)
-        memset(open->presences, 0, open->presence_capacity);
     open->next = tallies->spare;
     tallies->spare = open;
 }
@@ -185,9 +177,6 @@ static int add_part(struct sta_tallies *tallies, struct open_bin *open, const st
     const struct sta_contribution_counts counts = sta_contributions_count(tallies->contributions);
     int rc = STA_GROW_ZEROED(tallies->account, open->accumulators, open->accumulator_capacity,
                              counts.accumulators, err);
-    if (rc == 0)
-        rc = STA_GROW_ZEROED(tallies->account, open->presences, open->presence_capacity, counts.presences,
-                             err);
     for (size_t i = 0; rc == 0 && i < tally->item_count; i++) {
         const struct sta_exact_measure *part = &tally->items[i].measure;
         struct sta_exact_measure *sum = &open->accumulators[tally->items[i].accumulator].sum;
@@ -196,8 +185,6 @@ static int add_part(struct sta_tallies *tallies, struct open_bin *open, const st
         sum->covered += part->covered;
         sum->inner += part->inner;
     }
-    for (size_t i = 0; rc == 0 && i < tally->presence_count; i++)
-        open->presences[tally->presences[i]] = 1;
     open->width += tally->width;
     return rc;
 }
@@ -222,9 +209,6 @@ static int put_tally(struct sta_tallies *tallies, const struct sta_tally *tally,
         sta_put_varint(tallies->state, (uint64_t)measure->covered);
         sta_put_varint(tallies->state, (uint64_t)measure->inner);
     }
-    sta_put_varint(tallies->state, tally->presence_count);
-    for (size_t i = 0; i < tally->presence_count; i++)
-        sta_put_varint(tallies->state, tally->presences[i]);
     const bool failed = tallies->state->failed;
     uv_mutex_unlock(&tallies->lock);
     return failed ? sta_fail(err, STA_ELIMIT, "what a share of this query measured does not fit the memory")
@@ -248,7 +232,6 @@ int sta_tally_get(struct sta_cursor *in, const struct sta_tally_names *names,
                   const struct sta_exact_bins *bins, struct sta_tally *tally, struct sta_error *err)
 {
     struct sta_tally_item *items = (struct sta_tally_item *)tally->items;
-    uint32_t *presences = (uint32_t *)tally->presences;
     tally->bin = sta_shared_get_index(in, bins->count);
     tally->width = get_ticks(in);
     tally->item_count = sta_shared_get_index(in, (uint64_t)names->accumulator_count + 1);
@@ -258,9 +241,6 @@ int sta_tally_get(struct sta_cursor *in, const struct sta_tally_names *names,
         items[i].measure.covered = get_ticks(in);
         items[i].measure.inner = get_ticks(in);
     }
-    tally->presence_count = sta_shared_get_index(in, (uint64_t)names->presence_count + 1);
-    for (size_t i = 0; i < tally->presence_count && !in->failed; i++)
-        presences[i] = get_name(in, names->presences, names->presence_count);
     return in->failed ? sta_shared_fail(err) : STA_OK;
 }
 
@@ -274,8 +254,6 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
     if (tally->width == width && tallies->places != NULL) {
         for (size_t i = 0; i < tally->item_count; i++)
             finalize(tallies, tally->bin, tally->items[i].accumulator, &tally->items[i].measure);
-        for (size_t i = 0; i < tally->presence_count; i++)
-            count_presence(tallies, tally->bin, tally->presences[i]);
         return STA_OK;
     }
     uv_mutex_lock(&tallies->lock);

@@ -11,7 +11,7 @@
 #include "analyse/exact/contributions.h"
 #include "common/buffer.h"
 
-/* Of one accumulator. */
+/* Of one accumulator; nothing of a presence. */
 struct sta_exact_measure {
     int64_t total;   /* its union */
     int64_t covered; /* the part of it in which the compute layer was busy .. */
@@ -41,19 +41,18 @@ struct sta_tally {
     size_t bin;
     int64_t width;                      /* ticks of the bin that it has measured */
     const struct sta_tally_item *items; /* of distinct accumulators with an event in the bin */
-    const uint32_t *presences;          /* likewise distinct */
-    size_t item_count, presence_count;
+    size_t item_count;
 };
 
 /* What the numbers of another process are here: STA_NO_CODE where there is none. */
 struct sta_tally_names {
-    uint32_t *accumulators, *presences; /* by number there */
-    uint32_t accumulator_count, presence_count;
+    uint32_t *accumulators; /* by number there */
+    uint32_t accumulator_count;
 };
 /** Takes a worker's tally.  Return: 0, or what a charge returns.  Context: any worker. */
 STA_MUSTCHECK int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
                                    struct sta_error *err);
-/** Reads a tally that was put into a state, which has some left.  @tally: its lists are scratch memory for
+/** Reads a tally that was put into a state, which has some left.  @tally: its list is scratch memory for
  * all names.  Return: 0, STA_ECORRUPT. */
 STA_MUSTCHECK int sta_tally_get(struct sta_cursor *in, const struct sta_tally_names *names,
                                 const struct sta_exact_bins *bins, struct sta_tally *tally,
