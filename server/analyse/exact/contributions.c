@@ -119,19 +119,17 @@ static bool is_compared(const struct sta_contributions *contributions, uint32_t 
 }
 
 static bool new_accumulator(struct sta_contributions *contributions, enum sta_accumulator_type kind,
-                            uint32_t layer, uint32_t place)
+                            uint32_t place)
 {
     struct sta_exact_accumulator *accumulator =
         sta_segmented_add(&contributions->accumulators, &contributions->failure);
     if (accumulator == NULL)
         return false;
     const bool of_group = kind == STA_ACCUMULATOR_GROUP || kind == STA_ACCUMULATOR_ALONE;
-    const bool compared = of_group && is_compared(contributions, layer);
+    const bool compared =
+        of_group && is_compared(contributions, sta_contributions_place(contributions, place)->layer);
     *accumulator =
-        (struct sta_exact_accumulator){.place = place,
-                                       .layer = layer,
-                                       .kind = kind,
-                                       .compared = compared ? contributions->compared++ : STA_NOT_COMPARED};
+        (struct sta_exact_accumulator){place, kind, compared ? contributions->compared++ : STA_NOT_COMPARED};
     return true;
 }
 
@@ -146,9 +144,9 @@ static bool make_place(struct sta_contributions *contributions, uint32_t layer, 
                                 .key = key,
                                 .first_accumulator = contributions->accumulators.count,
                                 .first_metric = contributions->metric_places};
-    bool good = new_accumulator(contributions, STA_ACCUMULATOR_ROW, layer, number);
+    bool good = new_accumulator(contributions, STA_ACCUMULATOR_ROW, number);
     for (uint32_t m = 0; good && contributions->options.wants & STA_WANT_METRICS && m < metrics; m++)
-        good = new_accumulator(contributions, STA_ACCUMULATOR_METRIC, layer, contributions->metric_places++);
+        good = new_accumulator(contributions, STA_ACCUMULATOR_METRIC, contributions->metric_places++);
     return good;
 }
 
@@ -194,11 +192,10 @@ static bool number_unit(struct sta_contributions *contributions, struct sta_unit
 static bool accumulator_of(struct sta_contributions *contributions, enum sta_accumulator_type kind,
                            uint32_t place, uint32_t unit, uint32_t *accumulator)
 {
-    const uint32_t layer = sta_contributions_place(contributions, place)->layer;
     bool added;
     return number_unit(contributions, &contributions->number_of_unit, place, unit,
                        contributions->accumulators.count, accumulator, &added) &&
-           (!added || new_accumulator(contributions, kind, layer, place));
+           (!added || new_accumulator(contributions, kind, place));
 }
 
 static bool is_alone(const struct sta_contributions *contributions, uint32_t group)
@@ -218,8 +215,7 @@ static bool make_set(struct sta_contributions *contributions, uint32_t place, ui
         return false;
     set->group = set->process;
     set->thread = contributions->accumulators.count;
-    return new_accumulator(contributions, STA_ACCUMULATOR_THREAD,
-                           sta_contributions_place(contributions, place)->layer, place) &&
+    return new_accumulator(contributions, STA_ACCUMULATOR_THREAD, place) &&
            (alone || accumulator_of(contributions, STA_ACCUMULATOR_GROUP, place,
                                     options->entities->process_count + group, &set->group)) &&
            accumulator_of(contributions, STA_ACCUMULATOR_HOST, place, host, &set->host);
@@ -325,10 +321,11 @@ static void put_lists(const struct sta_contributions *contributions, struct sta_
     for (uint32_t i = 0; i < made->compared; i++) {
         const uint32_t accumulator = contributions->scratch[made->plain + i];
         const struct sta_exact_accumulator *of = sta_contributions_accumulator(contributions, accumulator);
-        const struct sta_exact_shape_layer *layer = &shape->layers[of->layer];
+        const uint32_t number = sta_contributions_place(contributions, of->place)->layer;
+        const struct sta_exact_shape_layer *layer = &shape->layers[number];
         compared[i] = (struct sta_compared){
             layer->exposed ? shape->layer_count * groups + group : STA_NO_COVER,
-            layer->has_children ? of->layer * groups + group : STA_NO_COVER, of->compared, accumulator};
+            layer->has_children ? number * groups + group : STA_NO_COVER, of->compared, accumulator};
     }
     for (uint32_t u = 0; u < made->unions; u++)
         unions[u] = made->kind->unions[u] * groups + group;

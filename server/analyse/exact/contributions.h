@@ -35,7 +35,6 @@ enum sta_accumulator_type {
 
 struct sta_exact_accumulator {
     uint32_t place; /* of a layer, or for METRIC of a metric */
-    uint32_t layer;
     enum sta_accumulator_type kind;
     uint32_t compared; /* number among those that are compared with unions, or STA_NOT_COMPARED */
 };
