@@ -32,7 +32,7 @@ struct sta_tallies {
     struct sta_fields *places, *metrics; /* NULL: nothing can be settled yet */
     uv_mutex_t lock;                     /* over what follows */
     struct sta_buffer *state;            /* of another process; NULL: bins are settled here */
-    struct open_bin *open, *spare;
+    struct open_bin *open;
 };
 
 struct sta_tallies *sta_tallies_create(struct sta_contributions *contributions,
@@ -61,7 +61,6 @@ void sta_tallies_destroy(struct sta_tallies *tallies)
     if (tallies == NULL)
         return;
     destroy_bins(tallies->account, tallies->open);
-    destroy_bins(tallies->account, tallies->spare);
     uv_mutex_destroy(&tallies->lock);
     free(tallies);
 }
@@ -149,11 +148,8 @@ static struct open_bin *find_open(struct sta_tallies *tallies, size_t bin)
         open = open->next;
     if (open != NULL)
         return open;
-    open = tallies->spare != NULL ? tallies->spare : sta_alloc(sizeof *open);
-    if (tallies->spare != NULL)
-        tallies->spare = open->next;
+    open = sta_alloc(sizeof *open);
     open->bin = bin;
-    open->width = 0;
     open->next = tallies->open;
     tallies->open = open;
     return open;
@@ -165,10 +161,8 @@ static void put_away(struct sta_tallies *tallies, struct open_bin *open)
     while (*link != open)
         link = &(*link)->next;
     *link = open->next;
-    if (open->accumulators != NULL)
-        memset(open->accumulators, 0, open->accumulator_capacity * sizeof *open->accumulators);
-    open->next = tallies->spare;
-    tallies->spare = open;
+    open->next = NULL;
+    destroy_bins(tallies->account, open);
 }
 
 static int add_part(struct sta_tallies *tallies, struct open_bin *open, const struct sta_tally *tally,
