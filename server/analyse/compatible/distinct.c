@@ -26,7 +26,7 @@ static size_t count_new(const struct sta_hlm_members *members, uint32_t group, u
 static size_t count_set(const struct sta_layer_view *view, enum sta_axis axis,
                         const struct sta_main_metric *metric, size_t at, uint32_t *mark)
 {
-    const struct sta_main_rows *rows = view->rows;
+    const struct sta_main_rows *rows = &view->rows;
     const struct sta_by_rows *by_rows = &view->by_rows;
     size_t count = 0;
     uint32_t from = by_rows->unit_start[by_rows->value_start[at]],
@@ -45,7 +45,7 @@ static size_t count_set(const struct sta_layer_view *view, enum sta_axis axis,
 static int count_sets(double *out, const struct sta_layer_view *view, enum sta_axis axis,
                       const struct sta_main_metric *metric, struct sta_error *err)
 {
-    size_t values = view->rows->hlm->axes->count[axis];
+    size_t values = view->rows.hlm->axes->count[axis];
     uint32_t *mark = sta_account_calloc(view->budget->account, values + 1, sizeof *mark, "sets", err);
     size_t work = 0;
     int rc = mark == NULL ? err->status : 0;
@@ -77,17 +77,17 @@ static uint64_t sum_times(const struct sta_layer_view *view, uint32_t unit)
 {
     uint64_t sum = 0;
     for (uint32_t i = view->by_rows.unit_start[unit]; i < view->by_rows.unit_start[unit + 1]; i++)
-        sum += view->rows->hlm->axes->values[STA_AXIS_TIME][sta_axes_of(
-            view->rows->hlm->axes, STA_AXIS_TIME, view->rows->keys[view->by_rows.order[i]])];
+        sum += view->rows.hlm->axes->values[STA_AXIS_TIME][sta_axes_of(
+            view->rows.hlm->axes, STA_AXIS_TIME, view->rows.keys[view->by_rows.order[i]])];
     return sum;
 }
 
 static uint64_t join_files(const struct sta_layer_view *view, uint32_t unit, XXH3_state_t *state)
 {
-    const struct sta_axes *axes = view->rows->hlm->axes;
+    const struct sta_axes *axes = view->rows.hlm->axes;
     XXH3_64bits_reset(state);
     for (uint32_t i = view->by_rows.unit_start[unit]; i < view->by_rows.unit_start[unit + 1]; i++) {
-        uint64_t key = view->rows->keys[view->by_rows.order[i]];
+        uint64_t key = view->rows.keys[view->by_rows.order[i]];
         struct sta_text name = sta_axes_text(axes, STA_AXIS_FILE, sta_axes_of(axes, STA_AXIS_FILE, key));
         XXH3_64bits_update(state, name.bytes, name.length);
     }
@@ -102,7 +102,7 @@ static uint64_t value_of(const struct sta_layer_view *view, enum sta_axis axis, 
         return sum_times(view, unit);
     if (axis == STA_AXIS_FILE && !sta_by_units_are_rows(view->by))
         return join_files(view, unit, state);
-    return sta_axes_of(view->rows->hlm->axes, axis, view->rows->keys[first]);
+    return sta_axes_of(view->rows.hlm->axes, axis, view->rows.keys[first]);
 }
 
 static int count_values(double *out, const struct sta_layer_view *view, enum sta_axis axis,
@@ -139,8 +139,8 @@ int sta_layer_distinct(struct sta_layer_metric *out, const struct sta_layer_view
         double *cells = out->cells[STA_MEASURE_AXES + axis][STA_STAT_NUNIQUE];
         if (cells == NULL)
             continue;
-        rc = view->rows->hlm->axes->grouped[axis] ? count_values(cells, view, (enum sta_axis)axis, err)
-                                                  : count_sets(cells, view, (enum sta_axis)axis, metric, err);
+        rc = view->rows.hlm->axes->grouped[axis] ? count_values(cells, view, (enum sta_axis)axis, err)
+                                                 : count_sets(cells, view, (enum sta_axis)axis, metric, err);
     }
     double *own = out->cells[STA_MEASURE_VIEW][STA_STAT_NUNIQUE];
     for (size_t at = 0; own != NULL && at < out->rows; at++)

@@ -16,11 +16,13 @@
 static int prepare_layer(void *context, unsigned worker, size_t task, struct sta_error *err)
 {
     struct sta_join *join = context;
-    struct sta_join_layer *layer = &join->layers[task];
-    layer->view = (struct sta_layer_view){
-        .by = join->by, .rows = &layer->rows, .budget = join->budget, .quantiles = join->options.quantiles};
-    int rc = sta_main_rows_init(&layer->rows, join->hlm, layer->layer, join->budget, err);
-    return rc == 0 ? sta_by_rows_init(&layer->view.by_rows, join->by, &layer->rows, join->budget, err) : rc;
+    struct sta_layer_view *layer = &join->layers[task];
+    const uint32_t number = join->options.layer == STA_NO_LAYER ? (uint32_t)task : join->options.layer;
+    layer->by = join->by;
+    layer->budget = join->budget;
+    layer->quantiles = join->options.quantiles;
+    int rc = sta_main_rows_init(&layer->rows, join->hlm, number, join->budget, err);
+    return rc == 0 ? sta_by_rows_init(&layer->by_rows, join->by, &layer->rows, join->budget, err) : rc;
 }
 
 /* The values that some layer has, ascending, and where each layer's rows are among them. */
@@ -32,8 +34,8 @@ static int join_rows(struct sta_join *join, struct sta_error *err)
     if (join->row_of == NULL || join->values == NULL)
         return err->status;
     for (uint32_t l = 0; l < join->layer_count; l++)
-        for (size_t row = 0; row < join->layers[l].view.by_rows.count; row++)
-            join->row_of[join->layers[l].view.by_rows.values[row]] = 1;
+        for (size_t row = 0; row < join->layers[l].by_rows.count; row++)
+            join->row_of[join->layers[l].by_rows.values[row]] = 1;
     for (uint32_t value = 0; value < join->by->count; value++) {
         bool occurs = join->row_of[value] != 0;
         join->row_of[value] = (uint32_t)join->count;
@@ -49,12 +51,12 @@ static void list_columns(struct sta_join *join)
 {
     const struct sta_preset *preset = join->hlm->bound->preset;
     for (uint32_t l = 0; l < join->layer_count; l++) {
-        const struct sta_join_layer *layer = &join->layers[l];
-        const struct sta_layer *meant = &preset->layers[layer->layer];
+        const struct sta_layer_view *layer = &join->layers[l];
+        const struct sta_layer *meant = &preset->layers[layer->rows.layer];
         char *prefix = join->options.layer == STA_NO_LAYER ? sta_sprintf("%s_", meant->name) : sta_strdup("");
-        sta_view_columns_add(&join->columns, &layer->view, STA_LAYER_ITSELF, prefix, join->options.scores);
+        sta_view_columns_add(&join->columns, layer, STA_LAYER_ITSELF, prefix, join->options.scores);
         for (uint32_t m = 0; join->options.derived && m < meant->metric_count; m++)
-            sta_view_columns_add(&join->columns, &layer->view, m, prefix, join->options.scores);
+            sta_view_columns_add(&join->columns, layer, m, prefix, join->options.scores);
         free(prefix);
     }
 }
@@ -67,8 +69,6 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
         .hlm = hlm, .by = by, .options = *options, .budget = budget, .pool = {.budget = budget}};
     join->layer_count = options->layer == STA_NO_LAYER ? (uint32_t)hlm->bound->preset->layer_count : 1;
     join->layers = sta_alloc_array((size_t)join->layer_count + 1, sizeof *join->layers);
-    for (uint32_t l = 0; l < join->layer_count; l++)
-        join->layers[l].layer = options->layer == STA_NO_LAYER ? l : options->layer;
     int rc = sta_tasks_run(budget, join->layer_count, prepare_layer, join, err);
     if (rc == 0)
         rc = join_rows(join, err);
@@ -80,7 +80,7 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
 void sta_join_fini(struct sta_join *join)
 {
     for (uint32_t l = 0; l < join->layer_count; l++) {
-        sta_pool_fini(&join->layers[l].view.by_rows.pool);
+        sta_pool_fini(&join->layers[l].by_rows.pool);
         sta_pool_fini(&join->layers[l].rows.pool);
     }
     sta_view_columns_fini(&join->columns);
@@ -134,9 +134,9 @@ static void add_columns(struct sta_join *join, const struct sta_join_extra *extr
 /* ---- cells */
 
 /* Row of the table where a row of a layer's view is. */
-static size_t row_in(const struct sta_join *join, const struct sta_join_layer *layer, size_t row)
+static size_t row_in(const struct sta_join *join, const struct sta_layer_view *layer, size_t row)
 {
-    return join->row_of[layer->view.by_rows.values[row]];
+    return join->row_of[layer->by_rows.values[row]];
 }
 
 /* Whether a sum, or what is taken of sums, goes beyond 64 bits. */
@@ -147,12 +147,12 @@ static bool is_too_large(const struct sta_view_column *meant, double value)
     return isinf(value) || (sta_view_column_type(meant) == STA_TYPE_INT && value >= 0x1p63);
 }
 
-static void put_numbers(const struct sta_join *join, const struct sta_join_layer *layer,
+static void put_numbers(const struct sta_join *join, const struct sta_layer_view *layer,
                         const struct sta_view_column *meant, struct sta_table_column *column,
-                        const double *cells, size_t rows)
+                        const double *cells)
 {
     bool finite = join->options.layer == STA_NO_LAYER;
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t row = 0; row < layer->by_rows.count; row++) {
         size_t at = row_in(join, layer, row);
         bool too_large = is_too_large(meant, cells[row]);
         column->too_large += too_large;
@@ -173,14 +173,14 @@ static const double *steps_of(enum sta_stat stat)
     return stat == STA_STAT_MEAN ? sta_score_intensities : sta_score_shares;
 }
 
-static void put_scores(const struct sta_join *join, const struct sta_join_layer *layer,
+static void put_scores(const struct sta_join *join, const struct sta_layer_view *layer,
                        const struct sta_view_column *meant, struct sta_table_column *column,
-                       const double *cells, size_t rows)
+                       const double *cells)
 {
     /* A process that has the layer but no bytes of the metric counts as the worst (quirk). */
     bool worst =
         sta_by_units_are_rows(join->by) && meant->stat == STA_STAT_MEAN && meant->metric != STA_LAYER_ITSELF;
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t row = 0; row < layer->by_rows.count; row++) {
         size_t at = row_in(join, layer, row);
         bool there = isfinite(cells[row]);
         if (!there && !worst)
@@ -191,12 +191,12 @@ static void put_scores(const struct sta_join *join, const struct sta_join_layer 
 }
 
 /* Quantiles as JSON lists.  The texts of a column go into the arena together, under a lock of the table's. */
-static int put_quantiles(struct sta_join *join, const struct sta_join_layer *layer,
-                         struct sta_table_column *column, const double *cells, size_t rows,
-                         struct sta_error *err)
+static int put_quantiles(struct sta_join *join, const struct sta_layer_view *layer,
+                         struct sta_table_column *column, const double *cells, struct sta_error *err)
 {
     struct sta_buffer text;
     struct sta_account *account = join->table->account;
+    const size_t rows = layer->by_rows.count;
     size_t *start = sta_account_alloc(account, rows + 1, sizeof *start, "the quantiles of a table", err);
     if (start == NULL)
         return err->status;
@@ -232,18 +232,18 @@ static int put_quantiles(struct sta_join *join, const struct sta_join_layer *lay
     return rc;
 }
 
-static int put_column(struct sta_join *join, const struct sta_join_layer *layer,
+static int put_column(struct sta_join *join, const struct sta_layer_view *layer,
                       const struct sta_view_column *meant, const struct sta_layer_metric *metric,
                       struct sta_error *err)
 {
     struct sta_table_column *column = &join->table->columns[meant->at];
     const double *cells = metric->cells[meant->measure][meant->stat];
     if (column->type == STA_TYPE_LIST)
-        return put_quantiles(join, layer, column, cells, metric->rows, err);
+        return put_quantiles(join, layer, column, cells, err);
     if (meant->score)
-        put_scores(join, layer, meant, column, cells, metric->rows);
+        put_scores(join, layer, meant, column, cells);
     else
-        put_numbers(join, layer, meant, column, cells, metric->rows);
+        put_numbers(join, layer, meant, column, cells);
     return 0;
 }
 
@@ -275,10 +275,10 @@ static int fill_metric(void *context, unsigned worker, size_t task, struct sta_e
     const struct fill *fill = context;
     struct sta_join *join = fill->join;
     const struct sta_view_column *first = &join->columns.items[fill->first[task]];
-    const struct sta_join_layer *layer =
+    const struct sta_layer_view *layer =
         &join->layers[join->options.layer == STA_NO_LAYER ? first->layer : 0];
     struct sta_layer_metric metric;
-    int rc = sta_layer_metric_init(&metric, &layer->view, first->metric, err);
+    int rc = sta_layer_metric_init(&metric, layer, first->metric, err);
     for (size_t i = fill->first[task]; rc == 0 && i < fill->first[task + 1]; i++)
         rc = put_column(join, layer, &join->columns.items[i], &metric, err);
     sta_pool_fini(&metric.pool);

@@ -17,18 +17,12 @@ struct sta_join_options {
     bool quantiles;
 };
 
-struct sta_join_layer {
-    uint32_t layer;
-    struct sta_main_rows rows;
-    struct sta_layer_view view;
-};
-
 struct sta_join {
     const struct sta_hlm *hlm;
     const struct sta_by *by;
     struct sta_join_options options;
     const struct sta_budget *budget;
-    struct sta_join_layer *layers;
+    struct sta_layer_view *layers;
     uint32_t layer_count;
     uint32_t *values; /* of the view, by row */
     uint32_t *row_of; /* by value that occurs: row */

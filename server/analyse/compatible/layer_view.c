@@ -33,10 +33,10 @@ static bool number_has(const struct sta_layer_view *view, enum sta_layer_measure
  * rows have them. */
 static bool counts_axis(const struct sta_layer_view *view, uint32_t metric, enum sta_axis axis)
 {
-    const struct sta_axes *axes = view->rows->hlm->axes;
+    const struct sta_axes *axes = view->rows.hlm->axes;
     bool is_view = !view->by->logical && view->by->axis == axis;
     if (axis == STA_AXIS_FILE &&
-        !sta_layer_has_files(&view->rows->hlm->bound->preset->layers[view->rows->layer]))
+        !sta_layer_has_files(&view->rows.hlm->bound->preset->layers[view->rows.layer]))
         return false;
     return !is_view && (!axes->grouped[axis] || metric == STA_LAYER_ITSELF);
 }
@@ -44,7 +44,7 @@ static bool counts_axis(const struct sta_layer_view *view, uint32_t metric, enum
 bool sta_layer_has_column(const struct sta_layer_view *view, uint32_t metric, enum sta_layer_measure measure,
                           enum sta_stat stat)
 {
-    const struct sta_layer *layer = &view->rows->hlm->bound->preset->layers[view->rows->layer];
+    const struct sta_layer *layer = &view->rows.hlm->bound->preset->layers[view->rows.layer];
     if (measure == STA_MEASURE_VIEW)
         return stat == STA_STAT_NUNIQUE && view->by->logical && metric == STA_LAYER_ITSELF;
     if (measure >= STA_MEASURE_AXES)
@@ -204,7 +204,7 @@ int sta_layer_metric_init(struct sta_layer_metric *out, const struct sta_layer_v
     struct units units;
     int rc = make_columns(out, view, number, err);
     if (rc == 0)
-        rc = sta_main_metric_init(&metric, view->rows, number, view->budget, err);
+        rc = sta_main_metric_init(&metric, &view->rows, number, view->budget, err);
     if (rc == 0)
         rc = units_init(&units, view, &metric, &metric.pool, err);
     if (rc == 0)

@@ -54,7 +54,7 @@ struct sta_layer_metric {
 /* What all metrics of a layer share. */
 struct sta_layer_view {
     const struct sta_by *by;
-    const struct sta_main_rows *rows;
+    struct sta_main_rows rows; /* of the layer */
     struct sta_by_rows by_rows;
     const struct sta_budget *budget;
     bool quantiles;

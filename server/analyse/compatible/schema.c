@@ -72,11 +72,10 @@ void sta_view_columns_append(struct sta_view_columns *columns, const struct sta_
 void sta_view_columns_add(struct sta_view_columns *columns, const struct sta_layer_view *view,
                           uint32_t metric, const char *prefix, bool scores)
 {
-    char *metric_prefix =
-        sta_metric_prefix(&view->rows->hlm->bound->preset->layers[view->rows->layer], metric);
+    char *metric_prefix = sta_metric_prefix(&view->rows.hlm->bound->preset->layers[view->rows.layer], metric);
     for (int m = 0; m < STA_MEASURES; m++)
         for (int s = 0; s < STA_STATS; s++) {
-            struct sta_view_column column = {.layer = view->rows->layer,
+            struct sta_view_column column = {.layer = view->rows.layer,
                                              .metric = metric,
                                              .measure = (enum sta_layer_measure)m,
                                              .stat = (enum sta_stat)s};
