@@ -227,16 +227,16 @@ static void group_rows(struct sta_by_rows *by_rows, const struct sta_by *by,
     by_rows->value_start[by_rows->count] = (uint32_t)by_rows->unit_count;
 }
 
-int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, const struct sta_main_rows *rows,
+int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by, struct sta_main_rows *rows,
                      const struct sta_budget *budget, struct sta_error *err)
 {
     static const char what[] = "the rows of a view";
     const size_t most = rows->count + 1;
-    *by_rows = (struct sta_by_rows){.pool = {.budget = budget}};
-    by_rows->order = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->order, what, err);
-    by_rows->unit_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->unit_start, what, err);
-    by_rows->value_start = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->value_start, what, err);
-    by_rows->values = sta_pool_take(&by_rows->pool, most, sizeof *by_rows->values, what, err);
+    *by_rows = (struct sta_by_rows){0};
+    by_rows->order = sta_pool_take(&rows->pool, most, sizeof *by_rows->order, what, err);
+    by_rows->unit_start = sta_pool_take(&rows->pool, most, sizeof *by_rows->unit_start, what, err);
+    by_rows->value_start = sta_pool_take(&rows->pool, most, sizeof *by_rows->value_start, what, err);
+    by_rows->values = sta_pool_take(&rows->pool, most, sizeof *by_rows->values, what, err);
     struct sta_word_pair *items = sta_account_alloc(budget->account, most, 2 * sizeof *items, what, err);
     int rc = by_rows->order == NULL || by_rows->unit_start == NULL || by_rows->value_start == NULL ||
                      by_rows->values == NULL || items == NULL

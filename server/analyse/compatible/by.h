@@ -36,11 +36,10 @@ struct sta_by_rows {
     size_t count;
     uint32_t *value_start; /* by value that occurs, and one more: into units */
     uint32_t *values;      /* ascending */
-    struct sta_pool pool;
 };
-/** Needs sta_pool_fini of its pool, also after a failure. */
+/** Of the pool of @rows. */
 STA_MUSTCHECK int sta_by_rows_init(struct sta_by_rows *by_rows, const struct sta_by *by,
-                                   const struct sta_main_rows *rows, const struct sta_budget *budget,
+                                   struct sta_main_rows *rows, const struct sta_budget *budget,
                                    struct sta_error *err);
 
 /** Whether units are rows: V = proc_name of metrics.md section 6. */

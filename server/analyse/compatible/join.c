@@ -79,10 +79,8 @@ int sta_join_init(struct sta_join *join, const struct sta_hlm *hlm, const struct
 
 void sta_join_fini(struct sta_join *join)
 {
-    for (uint32_t l = 0; l < join->layer_count; l++) {
-        sta_pool_fini(&join->layers[l].by_rows.pool);
+    for (uint32_t l = 0; l < join->layer_count; l++)
         sta_pool_fini(&join->layers[l].rows.pool);
-    }
     sta_view_columns_fini(&join->columns);
     free(join->layers);
     sta_pool_fini(&join->pool);
