@@ -53,8 +53,9 @@ int sta_additive_meet(struct sta_additive *additive, unsigned number, uint32_t s
 static int put_row(struct sta_additive *additive, unsigned worker, uint32_t signature, int64_t place,
                    uint32_t part, int64_t count, int64_t time, int64_t size, struct sta_error *err)
 {
-    const int64_t row[] = {[KEY_SIGNATURE] = signature, [KEY_PLACE] = place, [KEY_PART] = part,
-                           [SUM_COUNT] = count,         [SUM_TIME] = time,   [SUM_SIZE] = size};
+    const int64_t row[STA_FEED_COLUMNS] = {
+        [KEY_SIGNATURE] = signature, [KEY_PLACE] = place, [KEY_PART] = part,
+        [SUM_COUNT] = count,         [SUM_TIME] = time,   [SUM_SIZE] = size};
     return sta_feed_add(&additive->feed, worker, row, err);
 }
 

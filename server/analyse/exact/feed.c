@@ -31,8 +31,7 @@ int sta_feed_init(struct sta_feed *feed, unsigned key_count, unsigned sum_count,
     *feed = (struct sta_feed){.budget = budget, .key_count = key_count, .sum_count = sum_count};
     feed->workers = sta_alloc_array(workers, sizeof *feed->workers);
     for (unsigned w = 0; w < workers; w++)
-        feed->workers[w].columns =
-            sta_alloc_array((size_t)STA_FEED_ROWS * (key_count + sum_count), sizeof(int64_t));
+        feed->workers[w].columns = sta_alloc_array((size_t)STA_FEED_ROWS * STA_FEED_COLUMNS, sizeof(int64_t));
     return create_aggregation(feed, err);
 }
 

@@ -10,7 +10,7 @@
 #include "common/buffer.h"
 
 #define STA_FEED_ROWS 2048 /* handed over at once */
-#define STA_FEED_COLUMNS 12
+#define STA_FEED_COLUMNS 6 /* of a row at most */
 
 struct sta_feed {
     const struct sta_budget *budget; /* borrowed */
@@ -18,7 +18,7 @@ struct sta_feed {
     struct sta_aggregation_table groups; /* after the end */
     unsigned key_count, sum_count;
     struct sta_feed_worker {
-        int64_t *columns; /* keys, then what is added up: STA_FEED_ROWS of each */
+        int64_t *columns; /* STA_FEED_COLUMNS of STA_FEED_ROWS each: keys, then what is added up */
         uint32_t count;
         char padding[64 - sizeof(int64_t *) - sizeof(uint32_t)]; /* a cache line of its own */
     } * workers;
@@ -30,13 +30,15 @@ STA_MUSTCHECK int sta_feed_init(struct sta_feed *feed, unsigned key_count, unsig
 void sta_feed_fini(struct sta_feed *feed);
 
 int sta_feed_hand_over(struct sta_feed *feed, unsigned worker, struct sta_error *err);
-/** Takes a row of a worker. */
-STA_MUSTCHECK static inline int sta_feed_add(struct sta_feed *feed, unsigned worker, const int64_t *row,
-                                             struct sta_error *err)
+/** Takes a row of a worker; what is behind its columns is not looked at.  A loop of a fixed length, since it
+ * is gone through for many an event. */
+STA_MUSTCHECK static inline int sta_feed_add(struct sta_feed *feed, unsigned worker,
+                                             const int64_t row[STA_FEED_COLUMNS], struct sta_error *err)
 {
     struct sta_feed_worker *to = &feed->workers[worker];
-    for (unsigned c = 0; c < feed->key_count + feed->sum_count; c++)
-        to->columns[(size_t)c * STA_FEED_ROWS + to->count] = row[c];
+    int64_t *const at = to->columns + to->count;
+    for (unsigned c = 0; c < STA_FEED_COLUMNS; c++)
+        at[(size_t)c * STA_FEED_ROWS] = row[c];
     return ++to->count < STA_FEED_ROWS ? STA_OK : sta_feed_hand_over(feed, worker, err);
 }
 

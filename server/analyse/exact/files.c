@@ -41,11 +41,11 @@ void sta_files_fini(struct sta_files *files)
 static int put(struct sta_files *files, unsigned worker, uint32_t layer, uint32_t key, uint32_t file,
                size_t bin, int64_t change, struct sta_error *err)
 {
-    const int64_t row[] = {[KEY_LAYER] = layer,
-                           [KEY_VIEW] = (uint32_t)(key + 1), /* a missing one is 0 */
-                           [KEY_FILE] = file,
-                           [KEY_BIN] = (int64_t)bin,
-                           [SUM_CHANGE] = change};
+    const int64_t row[STA_FEED_COLUMNS] = {[KEY_LAYER] = layer,
+                                           [KEY_VIEW] = (uint32_t)(key + 1), /* a missing one is 0 */
+                                           [KEY_FILE] = file,
+                                           [KEY_BIN] = (int64_t)bin,
+                                           [SUM_CHANGE] = change};
     return sta_feed_add(&files->feed, worker, row, err);
 }
 
