@@ -138,6 +138,15 @@ static inline bool is_new(struct sta_list_log *log, uint32_t group, uint64_t wor
     return true;
 }
 
+/* An entry of one word that is not there yet: sets of millions of values are made of such. */
+static inline void append_one(struct sta_list_log *log, uint32_t group, uint64_t word)
+{
+    struct sta_list_segment *segment = &log->segments[log->count >> STA_SEGMENT_BITS];
+    const size_t at = log->count++ & (STA_SEGMENT_ENTRIES - 1);
+    segment->groups[at] = group;
+    segment->words[at] = word;
+}
+
 /* Adds entries of which none is there already. */
 static void append(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words, size_t count)
 {
@@ -166,7 +175,7 @@ void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, co
         __builtin_prefetch(&log->slots[slot_of(log, groups[i], words[i])]);
     for (uint32_t i = 0; i < count; i++)
         if (is_new(log, groups[i], words[i]))
-            append(log, &groups[i], &words[i], 1);
+            append_one(log, groups[i], words[i]);
 }
 
 void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words)
