@@ -1,12 +1,18 @@
 /* What can be computed again gives way to what is wanted now. */
 #include "server/caches.h"
 
+#include <time.h>
+
 #include "common/memory.h"
+#include "common/spill_memory.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
 #define GIVE_WAY_MS 500 /* what is cancelled ends within a fifth of that */
 #define POLL_MS 2
+/* Processor time: so much between two trims may have freed enough, and less between two looks is rest. */
+#define WORK_NS UINT64_C(100000000)
+#define GROWN (STA_MEMORY_MARGIN / 4) /* so does so much more memory, however little work it took */
 
 /* Answers that are prepared give way to what is asked.  Return: whether there were any, and all have ended.
  * Not under the lock while it waits: what ends may want it. */
@@ -71,4 +77,32 @@ bool sta_caches_are_wanted(void *context)
     bool busy = caches->server != NULL && sta_server_is_busy(caches->server);
     uv_mutex_unlock(&caches->lock);
     return busy;
+}
+
+static uint64_t processor_time(void)
+{
+    struct timespec time = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t held_memory(void)
+{
+    return sta_memory_resident() + sta_memory_of_files();
+}
+
+void sta_caches_rest(struct sta_caches *caches)
+{
+    const uint64_t now = processor_time(), held = held_memory();
+    const bool rests = now < caches->rest.looked + WORK_NS;
+    const bool worked = now > caches->rest.worked + WORK_NS, grown = held > caches->rest.left + GROWN;
+    const bool holds_more = held > atomic_load(&caches->memory.used) + STA_MEMORY_MARGIN / 16;
+    caches->rest.looked = now;
+    caches->rest.left = STA_MIN(caches->rest.left, held);
+    if (!rests || (!worked && !grown) || !holds_more || sta_caches_are_wanted(caches))
+        return;
+    sta_memory_trim(0);
+    sta_spill_memory_let_go();
+    caches->rest.worked = processor_time();
+    caches->rest.left = held_memory();
 }

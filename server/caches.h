@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 #include "common/account.h"
 
@@ -18,6 +19,11 @@ struct sta_caches {
     uv_mutex_t lock; /* held while caches give way or the server is asked, so that it is not stopped */
     struct sta_server *server; /* NULL: closed */
     struct sta_store *store;
+    struct {
+        uint64_t worked; /* processor time when memory was last given back, in ns */
+        uint64_t left;   /* memory that was held after that, or less since, in bytes */
+        uint64_t looked; /* processor time at the last look, in ns */
+    } rest;
 };
 
 /** @limit: bytes (setting memory).  No caches yet: what does not fit is refused.  Context: the main thread.
@@ -32,5 +38,9 @@ void sta_caches_close(struct sta_caches *caches);
 
 /** @context: struct sta_caches.  Whether somebody waits for an answer.  Context: any thread. */
 bool sta_caches_are_wanted(void *context);
+
+/** Gives what queries freed and the allocator keeps back to the system, once nobody asks.  To be called about
+ * once a second, by one thread. */
+void sta_caches_rest(struct sta_caches *caches);
 
 #endif

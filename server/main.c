@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -20,7 +19,6 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/roots.h"
-#include "common/spill_memory.h"
 #include "serve/serve.h"
 #include "server/caches.h"
 #include "server/jobs.h"
@@ -30,10 +28,7 @@
 
 #define EXIT_USAGE 2
 #define GRACE_MS 10000
-#define REST_MS 1000 /* between two looks at what lies with the allocator */
-/* Processor time: so much between two trims may have freed enough, and less in REST_MS is rest. */
-#define WORK_NS UINT64_C(100000000)
-#define GROWN (STA_MEMORY_MARGIN / 4) /* so does so much more memory, however little work it took */
+#define REST_MS 1000                  /* between two looks at what lies with the allocator */
 #define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
 #define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
 #define MOST_RESERVED ((size_t)512 << 20)
@@ -57,9 +52,6 @@ struct daemon {
     bool has_loop;
     uv_signal_t signals[3];
     uv_timer_t rest;
-    uint64_t worked; /* processor time when memory was last given back, in ns */
-    uint64_t left;   /* memory that was held after that, or less since, in bytes */
-    uint64_t looked; /* processor time when the timer was last there, in ns */
     struct sta_caches caches;
     uv_async_t stopped, stop_wanted;
     struct sta_cluster *cluster; /* NULL: this process is the whole daemon */
@@ -325,32 +317,11 @@ static void on_hangup(uv_signal_t *handle, int number)
         sta_log(STA_LOG_ERROR, "The old tokens stay in force", "cause", err.text, NULL);
 }
 
-static uint64_t processor_time(void)
-{
-    struct timespec time = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-/* What queries freed lies with the allocator; it goes back once nobody asks. */
 static void on_rest(uv_timer_t *handle)
 {
     struct daemon *daemon = handle->data;
-    const uint64_t now = processor_time();
-    const bool rests = now < daemon->looked + WORK_NS;
-    const bool worked = now > daemon->worked + WORK_NS;
-    daemon->looked = now;
-    const uint64_t held = sta_memory_resident() + sta_memory_of_files();
-    const bool grown = held > daemon->left + GROWN;
-    daemon->left = STA_MIN(daemon->left, held);
-    bool holds_more = held > atomic_load(&daemon->caches.memory.used) + STA_MEMORY_MARGIN / 16;
-    if (daemon->stopping || !rests || (!worked && !grown) || !holds_more ||
-        sta_server_is_busy(daemon->server))
-        return;
-    sta_memory_trim(0);
-    sta_spill_memory_let_go();
-    daemon->worked = processor_time();
-    daemon->left = sta_memory_resident() + sta_memory_of_files();
+    if (!daemon->stopping)
+        sta_caches_rest(&daemon->caches);
 }
 
 static void run_loop(struct daemon *daemon)
