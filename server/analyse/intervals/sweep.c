@@ -155,7 +155,7 @@ struct sta_sweep_found sta_sweep_found(const struct sta_sweep *sweep, unsigned n
                                     .cell_count = worker->cell_count,
                                     .events = worker->events,
                                     .units = (uint32_t)(worker->event_capacity / sweep->options.sets),
-                                    .exposed = worker->exposed,
+                                    .exposed = sweep->options.exposure ? worker->exposed : NULL,
                                     .crossings = worker->crossings,
                                     .crossing_count = worker->crossing_count};
     memcpy(found.concurrency, worker->concurrency, sizeof found.concurrency);

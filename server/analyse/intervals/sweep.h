@@ -121,8 +121,8 @@ struct sta_sweep_found {
     int64_t *events; /* by unit, then set: those that began; of units below `units` */
     uint32_t units;
     struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS]; /* by set */
-    struct sta_sweep_exposed *exposed;                        /* by set, then set, without gaps */
-    struct sta_sweep_crossing *crossings;                     /* in no order */
+    struct sta_sweep_exposed *exposed;    /* by set, then set, without gaps; NULL without exposure */
+    struct sta_sweep_crossing *crossings; /* in no order */
     size_t crossing_count;
 };
 struct sta_sweep_found sta_sweep_found(const struct sta_sweep *sweep, unsigned worker);
