@@ -97,7 +97,7 @@ struct sta_sweep_worker {
     size_t map_bytes;            /* of it, as far as they are counted */
     struct sta_sweep_cell *cells;
     size_t cell_count, cell_capacity;
-    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS]; /* count: with room */
+    struct sta_sweep_concurrency concurrency[STA_SWEEP_SETS]; /* count: the capacity */
 
     /* Exposure. */
     int64_t covered[STA_SWEEP_SETS]; /* of the unit being swept: how long a set has been active in the slice;

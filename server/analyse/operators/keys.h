@@ -64,7 +64,7 @@ struct sta_key_order {
 };
 /** The least layout for some keys; missing values come last in both directions. */
 void sta_key_layout_init(struct sta_key_layout *layout, const struct sta_key_order *orders, size_t count);
-/** One with room for values that may follow, as far as that takes no further word and leaves an index an
+/** One with space for values that may follow, as far as that takes no further word and leaves an index an
  * index; integers get it on the side to which they have grown.  @before: the layout so far; NULL: none. */
 void sta_key_layout_init_widened(struct sta_key_layout *layout, const struct sta_key_order *orders,
                                  size_t count, const struct sta_key_layout *before);

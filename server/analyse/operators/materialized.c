@@ -57,7 +57,7 @@ struct sta_materialized {
     char *spill_folder;
     struct sta_spill *spill;
     size_t batch_count;
-    void *packed;               /* room for the narrow values of a column of a batch */
+    void *packed;               /* space for the narrow values of a column of a batch */
     struct sta_account account; /* of texts, what translates them, and pieces */
     struct sta_state_arena arena;
     uint64_t rows;
@@ -349,7 +349,7 @@ struct sta_materialized_batch {
     const struct sta_materialized *materialized;
     size_t number;
     uint32_t rows;
-    char *stored; /* room for narrow values that lie on disk */
+    char *stored; /* space for narrow values that lie on disk */
     struct {
         size_t batch; /* number + 1 of the batch that was brought here */
         char *bytes;

@@ -40,7 +40,7 @@ struct pass {
 
 /* ---- events to sums and records */
 
-/* Makes room for the units below @need. */
+/* Makes space for the units below @need. */
 static int grow_units(const struct pass *pass, struct worker *worker, uint32_t need, struct sta_error *err)
 {
     struct sta_overlap_results *found = &worker->found;

@@ -69,7 +69,7 @@ static size_t count_samples(const struct pipeline *line)
     return count;
 }
 
-/* @count: of them; there is room for as many more.  NULL: there is no memory. */
+/* @count: of them; there is space for as many more.  NULL: there is no memory. */
 static uint64_t *gather_samples(const struct pipeline *line, size_t count, struct sta_error *err)
 {
     const unsigned width = line->grouping->order.layout.words;

@@ -39,8 +39,8 @@ struct state {
     struct sta_pipeline_part part;
     bool bound;          /* visitor and executors are of the part's trace */
     bool filtered;       /* the first filter has been applied */
-    uint8_t *marks;      /* of rows that pass tests; room */
-    uint32_t *selected;  /* room */
+    uint8_t *marks;      /* of rows that pass tests; space for them */
+    uint32_t *selected;  /* likewise */
     uint32_t *kept_rows; /* numbers in the part of gathered rows */
     bool gathering;
     uint64_t serial; /* of what is gathered */
