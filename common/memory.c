@@ -24,7 +24,7 @@
  * few are enough, and each keeps a few MiB at its end. */
 #define LEAST_ARENAS 4
 #define KEPT_AT_END (8 << 20)
-#define MOST_FREE_BLOCKS 256
+#define MOST_FREE_BLOCKS 1024
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -207,6 +207,9 @@ char *sta_sprintf(const char *format, ...)
 
 /* ---- the free list of large blocks */
 
+/* A buffer of as many records as a huge page holds is large, too. */
+#define LARGE_BLOCK (STA_HUGE_PAGE - STA_HUGE_PAGE / 64)
+
 /* Under the lock. */
 static void *take_free_block(size_t at)
 {
@@ -269,7 +272,7 @@ static void drop_free_blocks(void)
 void sta_free(void *memory)
 {
     const size_t size = memory != NULL ? malloc_usable_size(memory) : 0;
-    const bool is_large = size >= STA_HUGE_PAGE && (uintptr_t)memory % STA_HUGE_PAGE == 0;
+    const bool is_large = size >= LARGE_BLOCK && (uintptr_t)memory % STA_HUGE_PAGE == 0;
     if (!is_large || !put_free_block(memory, size))
         free(memory);
 }
@@ -282,7 +285,8 @@ static void *try_alloc_large(size_t size)
         return memory;
     if (posix_memalign(&memory, STA_HUGE_PAGE, size) != 0)
         return NULL;
-    (void)madvise(memory, size, MADV_HUGEPAGE);
+    if (size >= STA_HUGE_PAGE)
+        (void)madvise(memory, size, MADV_HUGEPAGE);
     return memory;
 }
 
@@ -290,7 +294,7 @@ void *sta_try_alloc(size_t size)
 {
     if (size >= LARGE_WHEN_SHORT && sta_memory_is_short())
         return NULL;
-    void *memory = size >= STA_HUGE_PAGE ? try_alloc_large(size) : malloc(size ? size : 1);
+    void *memory = size >= LARGE_BLOCK ? try_alloc_large(size) : malloc(size ? size : 1);
     if (memory != NULL)
         return memory;
     drop_free_blocks();

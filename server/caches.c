@@ -13,6 +13,9 @@
 /* Processor time: so much between two trims may have freed enough, and less between two looks is rest. */
 #define WORK_NS UINT64_C(100000000)
 #define GROWN (STA_MEMORY_MARGIN / 4) /* so does so much more memory, however little work it took */
+/* In a row: until then somebody may read an answer and ask again, for whom pages of new memory would cost
+ * more than much of the query. */
+#define REST_LOOKS 10
 
 /* Answers that are prepared give way to what is asked.  Return: whether there were any, and all have ended.
  * Not under the lock while it waits: what ends may want it. */
@@ -99,7 +102,9 @@ void sta_caches_rest(struct sta_caches *caches)
     const bool holds_more = held > atomic_load(&caches->memory.used) + STA_MEMORY_MARGIN / 16;
     caches->rest.looked = now;
     caches->rest.left = STA_MIN(caches->rest.left, held);
-    if (!rests || (!worked && !grown) || !holds_more || sta_caches_are_wanted(caches))
+    caches->rest.looks = rests ? caches->rest.looks + 1 : 0;
+    if (caches->rest.looks < REST_LOOKS || (!worked && !grown) || !holds_more ||
+        sta_caches_are_wanted(caches))
         return;
     sta_memory_trim(0);
     sta_spill_memory_let_go();

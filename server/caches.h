@@ -23,6 +23,7 @@ struct sta_caches {
         uint64_t worked; /* processor time when memory was last given back, in ns */
         uint64_t left;   /* memory that was held after that, or less since, in bytes */
         uint64_t looked; /* processor time at the last look, in ns */
+        unsigned looks;  /* in a row, the last one among them, at which it rested */
     } rest;
 };
 
@@ -39,8 +40,8 @@ void sta_caches_close(struct sta_caches *caches);
 /** @context: struct sta_caches.  Whether somebody waits for an answer.  Context: any thread. */
 bool sta_caches_are_wanted(void *context);
 
-/** Gives what queries freed and the allocator keeps back to the system, once nobody asks.  To be called about
- * once a second, by one thread. */
+/** Gives what queries freed and the allocator keeps back to the system, once nobody has asked for some ten
+ * seconds.  To be called about once a second, by one thread. */
 void sta_caches_rest(struct sta_caches *caches);
 
 #endif

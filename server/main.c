@@ -28,9 +28,9 @@
 
 #define EXIT_USAGE 2
 #define GRACE_MS 10000
-#define REST_MS 1000                  /* between two looks at what lies with the allocator */
-#define FREE_SHARE 8                  /* of the memory, what the free list of large blocks may hold, .. */
-#define MOST_FREE ((size_t)256 << 20) /* .. and at most this */
+#define REST_MS 1000                /* between two looks at what lies with the allocator */
+#define FREE_SHARE 4                /* of the memory, what the free list of large blocks may hold, .. */
+#define MOST_FREE ((size_t)2 << 30) /* .. and at most this */
 #define MOST_RESERVED ((size_t)512 << 20)
 #define RESERVE                                                                                              \
     ((size_t)64 << 20) /* what requests and jobs in flight need to end, when the system refuses memory */

@@ -7,7 +7,7 @@ import statistics
 import time
 import urllib.parse
 import duck
-from daemon import Daemon
+from daemon import Daemon, wait_until
 from table import seconds
 
 RUNS = 5
@@ -146,6 +146,7 @@ def compare(table, trace, scratch, questions):
         table.leave_out("DuckDB", why)
     with Daemon(scratch / "store", [trace.path]) as daemon:
         described = daemon.ingest(trace.path)
+        wait_until(lambda: daemon.idle(50), timeout=120, what="the work after the ingest")
         asker, events = Asker(daemon, described["id"]), described["events"]
         session = duck.Session(interpreter, trace, scratch) if interpreter else None
         try:

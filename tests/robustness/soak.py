@@ -22,7 +22,7 @@ from heavy_queries import LARGE, MIXED, leaving  # noqa: E402
 from memory_limit import COUNTS, LIMITED, MARGIN, MEMORY, MIB, REQUESTS, resident  # noqa: E402
 
 HAVE_RET = ("usual", "one_moment")  # the kinds of traces whose events have args.ret
-REST = 3  # seconds after which a daemon that nobody asks has given back what it can
+REST = 13  # seconds after which a daemon that nobody asks has given back what it can
 SHARE = 1.1  # of the memory after the first third of the rounds (median) that may be in use after the last third: which traces are open at the end of a
 # round, and what of them is kept, depends on what was asked last
 QUIET = 16 * MIB  # what does not count as growth
