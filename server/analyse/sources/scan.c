@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/sources/column_kernels.h"
 #include "analyse/exec/budget.h"
@@ -14,10 +15,12 @@
 struct sta_scan_visitor {
     const struct sta_scan *scan;
     struct sta_program *filter;
+    const struct sta_predicates *predicates; /* that say all of the filter; NULL: they do not */
     struct sta_column_reader *reader;
     struct sta_classifier *classifier;
     struct sta_evaluator *evaluator;
     uint32_t *classes, *selected;
+    uint8_t *marks; /* of predicates */
 };
 
 /* Rows of a row group: those with from <= ts < to. */
@@ -28,7 +31,8 @@ struct part {
 
 struct run {
     const struct sta_scan *scan;
-    uint32_t *row_groups; /* numbers of the row groups that may matter */
+    struct sta_predicates *predicates; /* of its filter */
+    uint32_t *row_groups;              /* numbers of the row groups that may matter */
     size_t row_group_count;
     const struct part *parts;           /* of these, when rows are wanted in order of time */
     struct sta_scan_visitor **visitors; /* by worker, as is .. */
@@ -47,17 +51,29 @@ static bool may_matter(const struct sta_scan *scan, struct sta_predicates *predi
            (scan->skip == NULL || !scan->skip(scan->skip_context, row_group));
 }
 
-size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers)
+static struct sta_predicates *predicates_of(const struct sta_scan *scan)
 {
-    const struct sta_snapshot *snapshot = sta_columns_snapshot(scan->columns);
-    size_t row_groups = sta_snapshot_row_group_count(snapshot), count = 0;
     struct sta_predicates *predicates = sta_predicates_create(scan->columns);
     for (size_t i = 0; scan->filter != NULL && i < scan->filter->predicate_count; i++)
         sta_predicates_add(predicates, &scan->filter->predicates[i], scan->filter->predicates[i].column);
+    return predicates;
+}
+
+static size_t choose(const struct sta_scan *scan, struct sta_predicates *predicates, uint32_t **numbers)
+{
+    const struct sta_snapshot *snapshot = sta_columns_snapshot(scan->columns);
+    size_t row_groups = sta_snapshot_row_group_count(snapshot), count = 0;
     *numbers = sta_alloc_array(row_groups + 1, sizeof **numbers);
     for (size_t i = 0; i < row_groups; i++)
         if (may_matter(scan, predicates, sta_snapshot_row_group(snapshot, i)))
             (*numbers)[count++] = (uint32_t)i;
+    return count;
+}
+
+size_t sta_scan_choose(const struct sta_scan *scan, uint32_t **numbers)
+{
+    struct sta_predicates *predicates = predicates_of(scan);
+    const size_t count = choose(scan, predicates, numbers);
     sta_predicates_destroy(predicates);
     return count;
 }
@@ -110,23 +126,44 @@ uint32_t sta_scan_keep(const uint8_t *holds, const uint32_t *selected, uint32_t 
     return n;
 }
 
+static void keep(struct sta_scan_visitor *visitor, const uint8_t *holds, struct sta_scan_rows *rows)
+{
+    rows->count = sta_scan_keep(holds, rows->selected, rows->count, visitor->selected);
+    rows->selected = visitor->selected;
+}
+
+/* The rows by tests of the values as they are kept.  *done: false when these do not say all, and nothing is
+ * done. */
+static int narrow_by_tests(struct sta_scan_visitor *visitor, struct sta_scan_rows *rows, bool *done,
+                           struct sta_error *err)
+{
+    *done = false;
+    if (visitor->predicates == NULL)
+        return 0;
+    memset(visitor->marks, 1, rows->row_group->rows);
+    int rc = sta_predicates_test(visitor->predicates, visitor->reader, visitor->marks, done, err);
+    if (rc == 0 && *done)
+        keep(visitor, visitor->marks, rows);
+    return rc;
+}
+
 static int narrow_to_filter(struct sta_scan_visitor *visitor, struct sta_scan_rows *rows,
                             struct sta_error *err)
 {
+    bool done;
     if (visitor->filter == NULL || rows->count == 0)
         return 0;
-    struct sta_vector holds;
-    int rc = sta_program_run(visitor->filter, visitor->evaluator, rows->row_group->rows,
-                             sta_column_reader_get, visitor->reader, &holds, err);
-    if (rc != 0)
+    int rc = narrow_by_tests(visitor, rows, &done, err);
+    if (rc != 0 || done)
         return rc;
-    if (holds.constant) {
-        rows->count = holds.bools[0] ? rows->count : 0;
-        return 0;
-    }
-    rows->count = sta_scan_keep(holds.bools, rows->selected, rows->count, visitor->selected);
-    rows->selected = visitor->selected;
-    return 0;
+    struct sta_vector holds;
+    rc = sta_program_run(visitor->filter, visitor->evaluator, rows->row_group->rows, sta_column_reader_get,
+                         visitor->reader, &holds, err);
+    if (rc == 0 && !holds.constant)
+        keep(visitor, holds.bools, rows);
+    else if (rc == 0 && !holds.bools[0])
+        rows->count = 0;
+    return rc;
 }
 
 #define FEW 256 /* rows that are classified in less time than the classes of a row group are copied */
@@ -190,6 +227,7 @@ void sta_scan_visitor_destroy(struct sta_scan_visitor *visitor)
 {
     if (visitor == NULL)
         return;
+    free(visitor->marks);
     free(visitor->selected);
     free(visitor->classes);
     sta_evaluator_destroy(visitor->evaluator);
@@ -407,8 +445,13 @@ static int run_row_groups(struct run *run, struct sta_program *filter, const str
     unsigned workers = sta_budget_workers(budget);
     run->rows = sta_alloc_array(workers, sizeof *run->rows);
     run->visitors = sta_alloc_array(workers, sizeof *run->visitors);
-    for (unsigned i = 0; i < workers; i++)
+    for (unsigned i = 0; i < workers; i++) {
         run->visitors[i] = sta_scan_visitor_create(run->scan, filter, budget);
+        if (filter != NULL && run->scan->filter->is_predicates) {
+            run->visitors[i]->predicates = run->predicates;
+            run->visitors[i]->marks = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof(uint8_t));
+        }
+    }
     int rc = run->scan->ordered_count > 0
                  ? run_ordered(run, budget, err)
                  : sta_tasks_run(budget, run->row_group_count, visit_unordered, run, err);
@@ -421,17 +464,18 @@ static int run_row_groups(struct run *run, struct sta_program *filter, const str
 
 int sta_scan_run(const struct sta_scan *scan, const struct sta_budget *budget, struct sta_error *err)
 {
-    struct run run = {.scan = scan};
+    struct run run = {.scan = scan, .predicates = predicates_of(scan)};
     struct sta_program *filter = NULL;
     if (scan->filter != NULL) {
         filter = sta_program_create(scan->filter);
         sta_program_limit(filter, budget->memory / 4, budget->spill_folder);
     }
     uint32_t *numbers;
-    run.row_group_count = sta_scan_choose(scan, &numbers);
+    run.row_group_count = choose(scan, run.predicates, &numbers);
     run.row_groups = numbers;
     int rc = run_row_groups(&run, filter, budget, err);
     free(numbers);
     sta_program_destroy(filter);
+    sta_predicates_destroy(run.predicates);
     return rc;
 }
