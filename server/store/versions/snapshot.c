@@ -3,13 +3,18 @@
  * DESIGN: opening reads the manifest, loads tables and sources, maps every segment and checks its directory;
  * from then on the snapshot needs no file by name, so that later versions may remove them.  One open snapshot
  * of the newest version is shared by all who ask for it. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/account.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "common/parallel.h"
 #include "store/format/envelope.h"
 #include "store/versions/private.h"
+
+#define SEGMENTS_OF_THREAD 16 /* to open as many takes several times as long as to start one */
 
 /* ---- loading */
 
@@ -98,33 +103,84 @@ static int open_segment(const struct sta_snapshot *snapshot, const char *path, s
     return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot use %s", path);
 }
 
-/* Damaged segments are quarantined and counted, a missing one (quarantined earlier) only counted. */
+/* Segments being opened, by several threads. */
+struct loading {
+    struct sta_snapshot *snapshot; /* its segments: by place in the manifest, until all are done */
+    const char *folder;
+    int *statuses; /* likewise */
+    _Atomic size_t next;
+    pthread_mutex_t lock;
+    size_t failed;        /* the first one that could not be opened though it may be whole; SIZE_MAX: none */
+    struct sta_error why; /* of that one */
+};
+
+static bool is_lost(int status)
+{
+    return status == STA_ECORRUPT || status == STA_ENOTFOUND;
+}
+
+/* A damaged segment is quarantined; a missing one was, earlier. */
+static int load_segment(struct loading *loading, size_t number)
+{
+    const struct sta_manifest_segment named = loading->snapshot->manifest.segments[number];
+    struct sta_open_segment *open = &loading->snapshot->segments[number];
+    struct sta_error why = STA_ERROR_INIT;
+    char *path = sta_trace_file(loading->folder, STA_FILE_SEGMENT, named.file);
+    *open = (struct sta_open_segment){.named = named};
+    const int status = open_segment(loading->snapshot, path, open, &why);
+    if (status == STA_ECORRUPT)
+        sta_quarantine(path, &why);
+    free(path);
+    pthread_mutex_lock(&loading->lock);
+    if (status != STA_OK && !is_lost(status) && number < loading->failed) {
+        loading->failed = number;
+        loading->why = why;
+    }
+    pthread_mutex_unlock(&loading->lock);
+    return status;
+}
+
+static void load_some(void *context, unsigned thread)
+{
+    struct loading *loading = context;
+    (void)thread;
+    for (size_t i; (i = atomic_fetch_add(&loading->next, 1)) < loading->snapshot->manifest.segment_count;)
+        loading->statuses[i] = load_segment(loading, i);
+}
+
+/* Those that are open, side by side; the lost ones are counted. */
+static void keep_open(struct sta_snapshot *snapshot, const int *statuses)
+{
+    for (size_t i = 0; i < snapshot->manifest.segment_count; i++)
+        if (statuses[i] == STA_OK) {
+            snapshot->segments[snapshot->segment_count++] = snapshot->segments[i];
+        } else if (is_lost(statuses[i])) {
+            snapshot->info.damaged++;
+            snapshot->info.missing_events += snapshot->manifest.segments[i].rows;
+        }
+}
+
 static int load_segments(struct sta_snapshot *snapshot, const char *folder, struct sta_error *err)
 {
-    const struct sta_manifest *manifest = &snapshot->manifest;
-    snapshot->segments = sta_account_calloc(NULL, manifest->segment_count, sizeof *snapshot->segments,
-                                            "the segments of the trace", err);
-    if (snapshot->segments == NULL)
+    static const char what[] = "the segments of the trace";
+    const size_t count = snapshot->manifest.segment_count;
+    struct loading loading = {.snapshot = snapshot, .folder = folder, .failed = SIZE_MAX};
+    snapshot->segments = sta_account_calloc(NULL, count, sizeof *snapshot->segments, what, err);
+    loading.statuses = sta_account_calloc(NULL, count, sizeof *loading.statuses, what, err);
+    if (snapshot->segments == NULL || loading.statuses == NULL) {
+        free(loading.statuses);
         return err->status;
-    for (size_t i = 0; i < manifest->segment_count; i++) {
-        struct sta_open_segment open = {.named = manifest->segments[i]};
-        struct sta_error why = STA_ERROR_INIT;
-        char *path = sta_trace_file(folder, STA_FILE_SEGMENT, manifest->segments[i].file);
-        int status = open_segment(snapshot, path, &open, &why);
-        if (status == STA_ECORRUPT)
-            sta_quarantine(path, &why);
-        free(path);
-        if (status == STA_OK) {
-            snapshot->segments[snapshot->segment_count++] = open;
-        } else if (status == STA_ECORRUPT || status == STA_ENOTFOUND) {
-            snapshot->info.damaged++;
-            snapshot->info.missing_events += manifest->segments[i].rows;
-        } else {
-            *err = why;
-            return status;
-        }
     }
-    return STA_OK;
+    pthread_mutex_init(&loading.lock, NULL);
+    sta_parallel_run((unsigned)STA_MIN(1 + count / SEGMENTS_OF_THREAD, sta_usable_cores()), load_some,
+                     &loading);
+    pthread_mutex_destroy(&loading.lock);
+    keep_open(snapshot, loading.statuses);
+    free(loading.statuses);
+    if (loading.failed == SIZE_MAX)
+        return STA_OK;
+    *err = loading.why;
+    return err->status;
 }
 
 /* Times of all segments in one unit, from one origin. */
