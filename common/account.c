@@ -108,7 +108,7 @@ static bool take(struct sta_account *account, size_t bytes)
 
 /* ---- what the process holds */
 
-/* Texts on the disk are not counted, since the system takes their pages when it needs the room; they are let
+/* Texts on the disk are not counted, since the system takes their pages when it needs memory; they are let
  * go so that the process does not hold more than it may where it does not. */
 static void let_go_of_files(const struct sta_account *account, uint64_t resident)
 {
@@ -168,7 +168,8 @@ static int refuse(const struct sta_account *account, const struct sta_account *a
                     others ? ", also by other requests" : "", at->setting);
 }
 
-/* Whatever the account has room for: what is allocated next would fail, or use up the reserve. */
+/* Also when the account's limit would allow it: the system has refused memory, so the next allocation would fail
+ * or use up the reserve. */
 static int refuse_when_short(struct sta_account *account, const char *what, struct sta_error *err)
 {
     bool is_short = sta_memory_is_short();

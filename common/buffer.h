@@ -23,7 +23,7 @@ struct sta_buffer {
 void sta_buffer_init(struct sta_buffer *buffer);
 void sta_buffer_fini(struct sta_buffer *buffer);
 void sta_buffer_clear(struct sta_buffer *buffer);
-/** Room for `size` more bytes; NULL after a failure.  Follow with buffer->size += what was written. */
+/** Space for `size` more bytes; NULL after a failure.  Follow with buffer->size += what was written. */
 char *sta_buffer_reserve(struct sta_buffer *buffer, size_t size);
 void sta_put(struct sta_buffer *buffer, const void *bytes, size_t size);
 void sta_put_char(struct sta_buffer *buffer, char c);

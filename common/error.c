@@ -69,7 +69,7 @@ int sta_fail_errno(struct sta_error *err, int errno_value, const char *format, .
 
 int sta_error_wrap(struct sta_error *err, const char *format, ...)
 {
-    char inner[sizeof err->text - 2]; /* room for ": " */
+    char inner[sizeof err->text - 2]; /* space for ": " */
     memcpy(inner, err->text, sizeof inner);
     inner[sizeof inner - 1] = '\0';
     va_list args;

@@ -190,7 +190,7 @@ void sta_batch_init(struct sta_batch *batch);
 void sta_batch_fini(struct sta_batch *batch);
 /** Forgets the rows, keeps the memory and the args columns (with count 0, and all kinds zero). */
 void sta_batch_clear(struct sta_batch *batch);
-/** Makes room for @rows rows in the fixed columns. */
+/** Reserves space for @rows rows in the fixed columns. */
 void sta_batch_reserve(struct sta_batch *batch, uint32_t rows);
 /** Makes ts_ns and dur_ns, zero for the rows so far. */
 void sta_batch_need_fractions(struct sta_batch *batch);

@@ -27,7 +27,7 @@ void sta_memory_configure(unsigned threads, size_t most_free);
  * there is no reserve. */
 void sta_memory_reserve(size_t bytes);
 /** Whether the reserve was opened because the system refused memory, and cannot be filled again yet: then
- * sta_try_alloc refuses what is not small, and so do accounts whatever there is room for.  Context: any
+ * sta_try_alloc refuses what is not small, and so do accounts also below their limits.  Context: any
  * thread. */
 bool sta_memory_is_short(void);
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STA_DOUBLE_TEXT 32 /* room for any number these write, with the terminator */
+#define STA_DOUBLE_TEXT 32 /* space for any number these write, with the terminator */
 
 /** value / by, rounded down.  @by: above 0. */
 static inline int64_t sta_floor_divide(int64_t value, int64_t by)

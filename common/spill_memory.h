@@ -1,5 +1,5 @@
 /* spill_memory.h - memory that lies in a file without a name: the system writes it to the disk when it needs
- * the room, and reads it back when it is touched.
+ * the memory, and reads it back when it is touched.
  *
  * For distinct texts and what is kept by text, which are looked up in any order.  What is read in the order
  * in which it was written goes through operators/spill.h.  The file's space is there before a piece is handed

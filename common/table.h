@@ -64,7 +64,7 @@ void sta_table_count_in(struct sta_table *table, struct sta_account *account);
 size_t sta_table_bytes(const struct sta_table *table);
 void sta_table_fini(struct sta_table *table);
 /** Adds a column whose values are all missing; valid until the next one is added.  When the table's account
- * has no room for it, that has a sticky failure, and what is set is not kept. */
+ * refuses the memory, the account has a sticky failure, and the values that are set are not kept. */
 struct sta_table_column *sta_table_add(struct sta_table *table, const char *name, enum sta_type type,
                                        const char *unit);
 /** The same for each of some columns. */

@@ -279,7 +279,8 @@ static void note_first(const struct sta_tables *tables, struct definitions *all,
         *first = number;
 }
 
-/* Room for one definition more: twice the array, which cannot be said by a status in the middle of a line. */
+/* Reserves space for one more definition, by doubling the array.  A failure is noted, since a line that is half read
+ * can return no status. */
 static bool reserve(struct sta_account *account, struct definitions *all)
 {
     if (all->count < all->capacity)
@@ -305,7 +306,7 @@ static bool reserve(struct sta_account *account, struct definitions *all)
     return true;
 }
 
-/* Under the lock, with room for one more. */
+/* Under the lock, with space for one more. */
 static void define(const struct sta_tables *tables, struct definitions *all, uint32_t source, const char *key,
                    size_t key_length, const struct sta_definition *definition)
 {

@@ -51,7 +51,7 @@ uint32_t sta_value_lists_count(const struct sta_value_lists *lists)
     return (uint32_t)lists->count;
 }
 
-/* Room for the codes of the next value. */
+/* Space for the codes of the next value. */
 static uint32_t *add(struct sta_value_lists *lists, size_t count, bool list, struct sta_error *err)
 {
     if (STA_ACCOUNT_GROW(lists->account, lists->ends, lists->ends_capacity, lists->count + 1, WHAT, err) !=

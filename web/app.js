@@ -121,7 +121,7 @@ function drawNav(active, there) {
     );
 }
 
-/** Where not all pages have room, the one that is open is seen.  To ask where it is costs a layout. */
+/** Where the menu is too narrow for all pages, scrolls to the one that is open.  Reading its position costs a layout. */
 function scrollNav() {
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
     const { left, right } = at?.getBoundingClientRect() ?? { left: 0, right: 0 },

@@ -50,7 +50,7 @@ struct sta_message {
 
 #define STA_MESSAGE_MOST ((size_t)1 << 30) /* bytes of one: MPI counts in int */
 
-/** With room for @size bytes; NULL when memory is short, or these are too many.  Freed by free(). */
+/** With space for @size bytes; NULL when memory is short, or these are too many.  Freed by free(). */
 struct sta_message *sta_message_create(enum sta_message_kind kind, uint64_t subject, size_t size);
 /** Of the bytes of a buffer that has not failed.  NULL: likewise. */
 struct sta_message *sta_message_of(enum sta_message_kind kind, uint64_t subject,

@@ -89,7 +89,7 @@ static int take_codes(const struct building *building, struct lists *lists, cons
     return status;
 }
 
-/* Makes room for a name, and for its node. */
+/* Reserves space for a name, and for its node. */
 static int add_name(const struct building *building, struct lists *lists, struct sta_error *err)
 {
     static const uint32_t unknown = 0;

@@ -80,7 +80,7 @@ int sta_extents_merge(struct sta_extents *const *lists, size_t count, const stru
     return rc;
 }
 
-/* Makes room for one more: by uniting, or, when that leaves more than half of them, by growing. */
+/* Reserves space for one more: by uniting, or, when that leaves more than half of them, by growing. */
 static int reserve_space(struct sta_extents *extents, const struct sta_budget *budget, struct sta_error *err)
 {
     int rc = extents->capacity >= WORTH_UNITING ? sta_extents_unite(extents, budget, err) : STA_OK;

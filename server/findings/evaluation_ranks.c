@@ -14,7 +14,7 @@
 
 /* ---- conditions */
 
-/* The place of a condition, @from and behind; NO_CONDITION: there is no room. */
+/* The index of a condition, sought from @from on; NO_CONDITION: there is no space. */
 static uint32_t place_of(struct sta_ranks_sweep *sweep, const char *text, uint32_t from)
 {
     static char name[] = "condition";

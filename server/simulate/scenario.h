@@ -65,7 +65,7 @@ STA_MUSTCHECK int sta_cache_simulate(const struct sta_model *model, int64_t byte
                                      struct sta_error *err);
 void sta_cached_jobs_fini(struct sta_cached_jobs *cached);
 
-/* One thread's room for a simulation, used again for the next one. */
+/* One thread's memory for a simulation, used again for the next one. */
 struct sta_simulation {
     const struct sta_model *model;
     struct sta_simulated_step *steps;   /* by step of the model */

@@ -51,7 +51,7 @@ void sta_models_destroy(struct sta_models *models);
 /** Drops models that were used longest ago, until about so many bytes are free.  Return: how many are. */
 size_t sta_models_shrink(struct sta_models *models, size_t bytes);
 /**
- * sta_models_get - the kept model of a version of a trace, or a new one, which is kept if there is room
+ * sta_models_get - the kept model of a version of a trace, or a new one, which is kept if there is space
  * As sta_model_create; release the model.  Context: any thread.
  */
 STA_MUSTCHECK int sta_models_get(struct sta_models *models, const char *trace, struct sta_snapshot *snapshot,

@@ -478,7 +478,7 @@ void sta_lane_file_quarantine(const struct sta_lane_file *file, const struct sta
 const void *sta_lane_file_head(const struct sta_lane_file *file, size_t *size);
 uint32_t sta_lane_file_block_count(const struct sta_lane_file *file);
 uint32_t sta_lane_file_rows(const struct sta_lane_file *file, uint32_t row_group);
-/** Reads a row group of so many columns into arrays with room for STA_ROW_GROUP_ROWS.  Its bytes are those
+/** Reads a row group of so many columns into arrays with space for STA_ROW_GROUP_ROWS.  Its bytes are those
  * that were written; what they mean, the caller checks.  STA_ECORRUPT, STA_ENOMEM.  Context: any thread. */
 STA_MUSTCHECK int sta_lane_file_read(const struct sta_lane_file *file, uint32_t row_group, unsigned columns,
                                      int64_t *const *values, struct sta_error *err);

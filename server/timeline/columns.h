@@ -10,7 +10,7 @@
 STA_MUSTCHECK int sta_timeline_columns_init(struct sta_timeline_columns *columns,
                                             const struct sta_selection *selection,
                                             const struct sta_grid *grid, struct sta_error *err);
-/** Room for so many lanes. */
+/** Space for so many lanes. */
 STA_MUSTCHECK int sta_timeline_columns_lanes(struct sta_timeline_columns *columns, size_t count,
                                              struct sta_error *err);
 /** Adds a row to a group, a value for each of its columns. */

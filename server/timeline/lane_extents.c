@@ -182,7 +182,7 @@ static int read_part(struct sta_lane_index *index, const struct sta_lane_extent 
 
 /* ---- arrays of an extent */
 
-/* Room for all of an extent's events, of which those that are never read take no memory of the machine. */
+/* Space for all of an extent's events, of which those that are never read take no memory of the machine. */
 static int make_arrays(struct sta_lane_index *index, struct sta_lane_extent *extent, struct sta_error *err)
 {
     const bool large = index->threads[extent->first_thread].firsts != NULL;

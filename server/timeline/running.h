@@ -17,7 +17,7 @@ struct sta_running_ends {
     size_t count, capacity;
 };
 
-/** There must be room. */
+/** There must be space. */
 static inline void sta_running_push(struct sta_running_ends *running, struct sta_running_place item)
 {
     size_t at = running->count++;

@@ -1,4 +1,4 @@
-/* Tracks of a thread.  What has ended is found by a heap, the first track with room by a tree. */
+/* Tracks of a thread.  What has ended is found by a heap, the first free track by a tree. */
 #include "timeline/tracks.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@ void sta_union_fini(struct sta_union *spans, struct sta_account *account)
     *spans = (struct sta_union){0};
 }
 
-/* Room for one more.  Before much is copied to a larger place it is united. */
+/* Space for one more.  Before much is copied to a larger place it is united. */
 static int reserve_space(struct sta_union *spans, const struct sta_budget *budget, struct sta_error *err)
 {
     if (spans->count < spans->capacity)

@@ -93,7 +93,7 @@ def test_connections_per_client_past_the_limit_are_429(scene):
         s.sendall(GET + b"\r\n")
         assert s.recv(100), "those that are in are served on"
         s.close()
-    wait_until(lambda: server.raw(GET + b"Connection: close\r\n\r\n")[0] == 200, what="room again")
+    wait_until(lambda: server.raw(GET + b"Connection: close\r\n\r\n")[0] == 200, what="space again")
 
 
 def test_connections_past_the_limit_are_503(scene):
@@ -106,7 +106,7 @@ def test_connections_past_the_limit_are_503(scene):
     assert status == 503 and b"Retry-After: " in answer and b"connections" in answer
     for s in held:
         s.close()
-    wait_until(lambda: server.raw(GET + b"Connection: close\r\n\r\n")[0] == 200, what="room again")
+    wait_until(lambda: server.raw(GET + b"Connection: close\r\n\r\n")[0] == 200, what="space again")
 
 
 def many(scene, settings=None, events=400_000):
@@ -207,7 +207,7 @@ def test_a_question_past_its_memory_is_422_and_says_which_setting(scene):
     assert "query_memory" in problem["detail"], problem
 
 
-def test_stacks_of_deep_calls_are_refused_where_their_text_has_no_room(scene):
+def test_stacks_of_deep_calls_are_refused_where_their_text_has_no_space(scene):
     depth, root = 3000, scene.new("root")
     write_trace(root / "deep", [event("f", "app", 10**15 + i, 2 * (depth - i)) for i in range(depth)])  # 9 MB of paths, and as much text
     server = scene.server([root], {"query_memory": "15MiB"})
@@ -288,7 +288,7 @@ def read_slowly(server, path, client="192.0.2.1", source="127.0.0.1"):
     return s, s.recv(1024)
 
 
-def test_slow_readers_of_one_client_leave_room_for_others(scene):
+def test_slow_readers_of_one_client_leave_space_for_others(scene):
     server = many(scene, {"running_queries": 1, "trusted_proxies": ["127.0.0.1"], "loopback": "anyone"})
     path = server.path + "/events?format=csv"
     held, begun = [], b"HTTP/1.1 200"
@@ -306,7 +306,7 @@ def test_slow_readers_of_one_client_leave_room_for_others(scene):
         held.append(s)
     for s in held:
         s.close()
-    wait_until(lambda: metric(server, "strata_streams_open") == 0, what="room again")
+    wait_until(lambda: metric(server, "strata_streams_open") == 0, what="space again")
 
 
 def test_who_reads_slower_than_the_least_rate_is_cut_off(scene):

@@ -82,7 +82,7 @@ def test_more_streams_than_may_be_are_503(scene):
     assert server.ask(server.path + "/events?limit=10&format=csv")[0] == 200, "what is short is no stream"
     for s, _ in slow:
         s.close()
-    wait_until(lambda: server.ask(path)[0] == 200, 60, "there is room again")
+    wait_until(lambda: server.ask(path)[0] == 200, 60, "there is space again")
 
 
 # Takes many seconds: for each event a long text of its own, replaced again and again.

@@ -55,7 +55,7 @@ async function liveTraceGrows(page, daemon) {
     const dialog = page.getByRole('dialog', { name: 'Add a trace' });
     await dialog.getByRole('checkbox', { name: /Follow/ }).check();
     const typed = await dialog.getByRole('textbox').boundingBox();
-    assert.ok(typed.width > 300, 'there is room to type a path');
+    assert.ok(typed.width > 300, 'there is space to type a path');
     await dialog.locator('li', { hasText: 'growing' }).getByRole('button', { name: 'Add' }).click();
     await dialog.getByText('Added growing').waitFor();
     await page.keyboard.press('Escape');

@@ -276,7 +276,7 @@ async function framesFit() {
             [0, 0.5],
             [0.5, 0.5],
         ],
-        'siblings that overlap share the room',
+        'siblings that overlap share the space',
     );
     const both = callTree(
         mergedTrees(root, callTree([call(0, null, 'a', 4, 1), call(1, 0, 'b', 1, 1), call(2, 0, 'e', 2, 2)])),

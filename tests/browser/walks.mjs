@@ -150,7 +150,7 @@ async function slowestSteps(page, daemon) {
     await page.getByRole('table', { name: 'Steps' }).first().waitFor();
 }
 
-/** What belongs together stands beside each other where there is room. */
+/** Parts that belong together stand next to each other where the page is wide enough. */
 async function layersBesideOverTime(page, daemon) {
     const trace = await daemon.trace('unet3d-v100');
     const tops = async (width) => {

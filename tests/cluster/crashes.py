@@ -183,7 +183,7 @@ def moment(checks, place, span, what):
 
 
 def killed_at_any_moment(checks, scene):
-    """kill -9 of rank 0, or of another, at random moments of ingests, of files and of ranges of one, plain or packed, by turns: --kills of them; as many as a minute has room for without it"""
+    """kill -9 of rank 0, or of another, at random moments of ingests, of files and of ranges of one, plain or packed, by turns: --kills of them; as many as fit into a minute without it"""
     seed = scene.options.seed
     places = [Place(scene.folder / "any-moment", seed)]
     places += [Place(scene.folder / f"any-moment-{gzip}", seed, 1, ["--rank-range", "16KiB"], gzip=gzip) for gzip in ("none", "many")]

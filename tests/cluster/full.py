@@ -1,4 +1,4 @@
-"""A disk that is full for one rank, or for all: the ingest fails with a sentence, the store stays whole, and with room again all ranks read."""
+"""A disk that is full for one rank, or for all: the ingest fails with a sentence, the store stays whole, and with space again all ranks read."""
 import os
 import pathlib
 import resource
@@ -30,11 +30,11 @@ class Disk:
     def asked(self, daemon, trace):
         return plain(answers(daemon, trace, **ASKED), trace)
 
-    def check(self, checks, what, take_room, give_room):
+    def check(self, checks, what, fill_disk, empty_disk):
         with self.ranks() as daemon:
             kept = daemon.ingest(self.traces / "small")["id"]
             before = self.asked(daemon, kept)
-            take_room(daemon)
+            fill_disk(daemon)
             trace, job = daemon.register(self.traces / "large")
             ended = daemon.wait(job)
             checks.equal(ended["state"], "failed", f"ingest with a disk that is full for {what}")
@@ -44,9 +44,9 @@ class Disk:
             self.scene.all_rest(daemon, f"after a disk was full for {what}")
             checks.equal(daemon.request("GET", "/healthz")[0], 200, f"health after a disk was full for {what}")
             checks.check(self.asked(daemon, kept) == before, f"what was published, with a disk that is full for {what}")
-            give_room(daemon)
+            empty_disk(daemon)
             daemon.wait(daemon.call("POST", f"/api/v1/traces/{trace['id']}/refresh")["job"])
-            checks.check(self.asked(daemon, trace["id"]) == self.expected, f"answers with room again for {what}")
+            checks.check(self.asked(daemon, trace["id"]) == self.expected, f"answers with space again for {what}")
         with Daemon(self.store, [self.traces], QUIET, log=self.traces / "disk.log") as daemon:
             checks.check(self.asked(daemon, trace["id"]) == self.expected and self.asked(daemon, kept) == before, f"a single daemon on a store whose disk was full for {what}")
         folder = self.store / "traces" / trace["id"]

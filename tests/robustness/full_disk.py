@@ -1,4 +1,4 @@
-"""A disk that fills up, during an ingest or by a query: it fails with a sentence, the daemon serves on, and with room again it works."""
+"""A disk that fills up, during an ingest or by a query: it fails with a sentence, the daemon serves on, and with space again it works."""
 import json
 import os
 import shutil
@@ -41,7 +41,7 @@ def check(checks, disk, traces):
         if job is None:
             job = daemon.call("POST", f"/api/v1/traces/{again['id']}/refresh")
             job = job.get("job", job)
-        checks.equal(daemon.wait(job)["state"], "done", "ingest with room again")
+        checks.equal(daemon.wait(job)["state"], "done", "ingest with space again")
 
 
 ALL_ROWS = {"derive": {f"d{i}": f"ts * {i + 2}" for i in range(12)}, "order_by": ["-dur"], "then": {"order_by": ["ts"], "limit": 10}}
@@ -57,8 +57,8 @@ def spill(checks, disk, traces):
     """rows that fit neither memory nor disk: no query takes all of the space, and what it took is given back"""
     with Daemon(disk / "store-spill", [traces], ["--query-memory", "2MiB", "--cache", "1MiB"], log=traces / "spill.log") as daemon:
         path = f"/api/v1/traces/{daemon.ingest(traces / 'large')['id']}/query"
-        for room in (free(disk), LEFT):
-            if room == LEFT:
+        for left in (free(disk), LEFT):
+            if left == LEFT:
                 fill(disk / "filler")
             before = free(disk)
             status, _, text = daemon.request("POST", path, ALL_ROWS)

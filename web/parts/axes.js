@@ -4,7 +4,7 @@ import { h } from '../dom.js';
 import { clock, clockStep, instant, LONG, tick, text } from '../format.js';
 import { resolved } from './palette.js';
 
-/** The room around a chart. */
+/** The margins of a chart. */
 export const GRID = {
     left: 12,
     right: 20,

@@ -41,7 +41,7 @@ function option(data) {
     };
 }
 
-/** From each value to the next, and around them the room between the least and the most. */
+/** A line from each value to the next, and around it the area between the least and the most. */
 function seriesOf({ color: name, values, margins, marked }) {
     const color = resolved(name);
     const draw = (coord, at) => {

@@ -108,7 +108,7 @@ export function plot(kind) {
     const forgetHover = kind.timeAt ? onHover(showHover) : () => {};
 
     async function draw() {
-        if (!asTable) makeRoom();
+        if (!asTable) reserveSpace();
         const echarts = await loadLibrary();
         if (closed) return;
         if (asTable || echarts.missing) {
@@ -159,8 +159,8 @@ export function plot(kind) {
             });
     }
 
-    /** The room that the chart will take, before it can be drawn, so that nothing jumps. */
-    function makeRoom() {
+    /** Reserves the space of the chart before it can be drawn, so that nothing on the page moves then. */
+    function reserveSpace() {
         if (kind.height) canvas.style.setProperty('height', `${kind.height(data)}px`);
         if (canvas.parentElement !== box) fill(box, canvas, line, bubble);
     }

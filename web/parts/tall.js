@@ -70,8 +70,8 @@ export function tallList(scroller, row, { head, moved }) {
             const top = placed;
             const first = Math.max(0, Math.floor(position / row) - ahead, Math.ceil((position - top) / row));
             const above = top + first * row - position,
-                room = Math.floor((height() - above) / row);
-            const last = Math.min(count, Math.ceil((position + sight) / row) + ahead, first + room);
+                fitting = Math.floor((height() - above) / row);
+            const last = Math.min(count, Math.ceil((position + sight) / row) + ahead, first + fitting);
             return { first, last, above, below: height() - above - (last - first) * row };
         },
     };

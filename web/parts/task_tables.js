@@ -50,7 +50,7 @@ const TRANSFERS = [
     { key: 'size', label: 'Size', unit: 'B' },
 ];
 
-const LONGEST_LINK = 8000; /* characters that a request's head has room for */
+const LONGEST_LINK = 8000; /* characters that fit into the head of a request */
 
 const MOST_OPENED = 64; /* workers whose lanes are open at once */
 

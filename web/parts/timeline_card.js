@@ -9,14 +9,14 @@ const BESIDE = 16; /* px */
 export function hoverCard() {
     const element = h('div', { class: 'chart-bubble tl-card', hidden: true });
 
-    /** @param {{x: number, y: number}} place  @param {any} content */
-    function show(place, content, room) {
+    /** @param {{x: number, y: number}} place  @param {any} content  @param {DOMRect} bounds  of what it must stay inside */
+    function show(place, content, bounds) {
         element.hidden = false;
         fill(element, h('div', { class: 'chart-tip' }, content));
         const { offsetWidth: width, offsetHeight: height } = element;
-        const x = place.x + BESIDE + width > room.width ? Math.max(0, place.x - BESIDE - width) : place.x + BESIDE,
-            y = place.y + BESIDE + height > room.height ? Math.max(0, place.y - BESIDE - height) : place.y + BESIDE;
-        setStyle(element, { transform: `translate(${Math.round(x + room.left)}px, ${Math.round(y)}px)` });
+        const x = place.x + BESIDE + width > bounds.width ? Math.max(0, place.x - BESIDE - width) : place.x + BESIDE,
+            y = place.y + BESIDE + height > bounds.height ? Math.max(0, place.y - BESIDE - height) : place.y + BESIDE;
+        setStyle(element, { transform: `translate(${Math.round(x + bounds.left)}px, ${Math.round(y)}px)` });
     }
     return {
         element,

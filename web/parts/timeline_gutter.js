@@ -63,7 +63,7 @@ export function gutterLine({ lane, indent, height, foldable, open }, fixed, { on
     return element;
 }
 
-/** The last word says it, where there is no room for more. */
+/** Where the gutter is narrow, only the last word of a label is shown. */
 function narrow(words) {
     const at = words.endsWith('main thread') ? 0 : words.lastIndexOf(' ') + 1;
     return [h('span', { class: 'tl-kind' }, words.slice(0, at)), words.slice(at)];

@@ -209,10 +209,10 @@ function names(pen, scene, labels) {
         const name = group.name[at],
             text = texts.words[name] ?? '(no name)',
             x = Math.max(0, (group.start[at] - view.from) * scale),
-            room = Math.min(width * ratio, (group.end[at] - view.from) * scale) - x - 8 * ratio;
-        const fits = widthOf(pen, texts, name, text) * ratio <= room,
-            signs = Math.floor(room / (sign * ratio)) - 1;
-        if (room < (LABEL_FROM - 8) * ratio || (!fits && signs < 3)) continue;
+            available = Math.min(width * ratio, (group.end[at] - view.from) * scale) - x - 8 * ratio;
+        const fits = widthOf(pen, texts, name, text) * ratio <= available,
+            signs = Math.floor(available / (sign * ratio)) - 1;
+        if (available < (LABEL_FROM - 8) * ratio || (!fits && signs < 3)) continue;
         pen.fillStyle = (palette[color] ?? palette[0]).inks[shade];
         pen.fillText(
             fits ? text : `${text.slice(0, signs)}\u2026`,

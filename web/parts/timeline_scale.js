@@ -53,9 +53,9 @@ export function panned({ from, to }, by, end) {
     return inside(from + by, to - from, end);
 }
 
-/** A span with some room beside it. */
-export function fitted({ from, to }, end, room = 0.1) {
-    const margin = room > 0 ? Math.max((to - from) * room, 1) : 0;
+/** A span with a margin on both sides, a fraction of its length. */
+export function fitted({ from, to }, end, padding = 0.1) {
+    const margin = padding > 0 ? Math.max((to - from) * padding, 1) : 0;
     return inside(from - margin, to - from + 2 * margin, end);
 }
 

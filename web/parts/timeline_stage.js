@@ -440,7 +440,7 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
             show(zoomed(from, factor, at ?? (from.from + from.to) / 2, shown.end), once);
         },
         pan: (ticks, once = false) => show(panned(target ?? view, ticks, shown.end), once),
-        fit: (span, room) => show(fitted(span, shown.end, room)),
+        fit: (span, margin) => show(fitted(span, shown.end, margin)),
         /** Only these stand out, or all. */
         setOnly(name) {
             if (shown && shown.only !== name) {
@@ -457,11 +457,11 @@ export function timelineStage({ onView, onFold, onPin, onHide, onProblem, onPain
         /** Scrolls until a lane is in sight. */
         reveal(id, row = 0) {
             const line = lines.find(({ lane }) => lane.id === id),
-                room = scroller.clientHeight - RULER - fixedShown();
+                visible = scroller.clientHeight - RULER - fixedShown();
             if (!line) return;
             const top = line.top + row * ROW;
-            if (top < scroller.scrollTop || top + ROW > scroller.scrollTop + room)
-                scroller.scrollTop = Math.max(0, top - room / 3);
+            if (top < scroller.scrollTop || top + ROW > scroller.scrollTop + visible)
+                scroller.scrollTop = Math.max(0, top - visible / 3);
             draw();
         },
         retry: () => store?.retry(),

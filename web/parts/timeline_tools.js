@@ -256,7 +256,7 @@ export function timelineTools({ trace, stage, search, window, whole }) {
                     ` a colour for each ${color}`,
                 ),
             h('span', { class: 'hint tl-hint' }, 'w s zoom, a d move, drag pans, Shift and drag selects, ? all keys'),
-            more > 0 && h('span', { class: 'hint' }, `${grouped(more)} more lanes have no room.`),
+            more > 0 && h('span', { class: 'hint' }, `${grouped(more)} more lanes do not fit.`),
         );
     }
 

@@ -35,7 +35,7 @@ const CHUNK = 16,
  * @property {number} top  px
  * @property {number} height
  * @property {number} rows  0: a line of density
- * @property {number} more  rows that have no room
+ * @property {number} more  rows that do not fit
  * @property {boolean} foldable
  * @property {boolean} open
  */

@@ -33,7 +33,7 @@ struct sta_additive_worker {
         int64_t count;
     } * slots; /* by signature, then size bin */
     size_t slot_capacity;
-    uint32_t *used; /* the slots that are not empty; has room for all */
+    uint32_t *used; /* the slots that are not empty; has space for all */
     size_t used_count, used_capacity;
     bool unlisted;    /* some of them are not among `used` */
     char padding[64]; /* a cache line of its own */

@@ -51,7 +51,7 @@ static struct sta_register create_register(size_t rows)
                                  sta_alloc_array(rows, sizeof(uint8_t))};
 }
 
-/* Room for the results of so many rows: most programs run over few, or compute nothing. */
+/* Space for the results of so many rows: most programs run over few, or compute nothing. */
 static void prepare_result(struct sta_evaluator *evaluator, uint32_t rows)
 {
     const uint32_t most = rows <= STA_MINIBATCH_ROWS ? STA_MINIBATCH_ROWS : STA_VECTOR_ROWS;

@@ -25,7 +25,7 @@ extern const struct sta_expression_kernels sta_kernels_portable, sta_kernels_avx
 
 /**
  * sta_kernel_apply - run the loop of a node, missing values handled by its null policy
- * @missing: room for a mark per row
+ * @missing: space for a mark per row
  * Return: whether `missing` was written and may hold a mark
  */
 bool sta_kernel_apply(const struct sta_node *node, const struct sta_operand *in, void *values,

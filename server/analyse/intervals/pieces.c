@@ -256,7 +256,7 @@ static int order_runs(const struct sta_pieces *pieces, struct placed_run **place
     return sta_sort(pieces->options.budget, *placed, all, sizeof **placed, compare_runs, NULL, err);
 }
 
-/* Room for the intervals of each unit, as if no pieces touched. */
+/* Space for the intervals of each unit, as if no pieces touched. */
 static int reserve_space(const struct sta_pieces *pieces, const struct placed_run *runs, size_t run_count,
                          struct sta_joined *joined, struct sta_error *err)
 {

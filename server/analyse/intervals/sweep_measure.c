@@ -105,7 +105,7 @@ static inline void change_mask(const struct going *going, uint32_t mask, int64_t
     state->mask = mask;
 }
 
-/* The times of a set by number of active events, with room for up to @count.  NULL: refused. */
+/* The times of a set by number of active events, with space for up to @count.  NULL: refused. */
 static inline __int128 *concurrency_times(const struct going *going, uint32_t set, size_t count)
 {
     struct sta_sweep_concurrency *concurrency = &going->worker->concurrency[set];
@@ -451,7 +451,7 @@ static void measure_unit(struct going *going, int64_t *busy)
         leave_unit(going, busy);
 }
 
-/* Room for what `settle` takes. */
+/* Space for what `settle` takes. */
 static int grow_noted(const struct sta_sweep *sweep, struct sta_sweep_worker *worker)
 {
     const uint32_t sets = sweep->options.sets;

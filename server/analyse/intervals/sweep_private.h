@@ -281,7 +281,7 @@ static inline struct sta_sweep_start *sta_sweep_start_at(const struct sta_sweep 
     return (struct sta_sweep_start *)(void *)(starts->items + place * sweep->start_size);
 }
 
-/** Room for starts below @count. */
+/** Space for starts below @count. */
 STA_MUSTCHECK int sta_sweep_grow_starts(const struct sta_sweep *sweep, struct sta_sweep_starts *starts,
                                         size_t count, struct sta_error *err);
 /** A place that is free. */

@@ -81,7 +81,7 @@ void sta_classifier_destroy(struct sta_classifier *classifier); /* NULL allowed 
 /**
  * sta_classifier_run - classify rows of the reader's present row group
  * @selected: numbers of @count rows; NULL: the first @count
- * @codes: room for STA_ROW_GROUP_ROWS; codes[row] is set to the class of each of these rows
+ * @codes: space for STA_ROW_GROUP_ROWS; codes[row] is set to the class of each of these rows
  */
 STA_MUSTCHECK int sta_classifier_run(struct sta_classifier *classifier, const uint32_t *selected,
                                      uint32_t count, uint32_t *codes, struct sta_error *err);

@@ -17,11 +17,11 @@ struct sta_key_kernels {
     /** Widens a range to a minibatch's values. */
     void (*measure)(const struct sta_vector *key, uint32_t dictionary, const struct sta_minibatch *minibatch,
                     struct sta_key_range *range);
-    /** Leaves out rows of which a key is missing.  @kept: room for STA_MINIBATCH_ROWS rows; used only if
+    /** Leaves out rows of which a key is missing.  @kept: space for STA_MINIBATCH_ROWS rows; used only if
      * there are such. */
     void (*drop_missing)(const struct sta_vector *keys, size_t count, struct sta_minibatch *minibatch,
                          uint32_t *kept);
-    /** The groups of packed keys, by row; new ones are added, for which there must be room. */
+    /** The groups of packed keys, by row; new ones are added, for which there must be space. */
     void (*find)(struct sta_group_table *table, const uint64_t *words, uint32_t count, uint32_t *groups);
     /** Least and greatest of at least one. */
     void (*range)(const uint32_t *groups, uint32_t count, uint32_t *low, uint32_t *high);

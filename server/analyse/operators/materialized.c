@@ -260,7 +260,7 @@ static int append_values(struct sta_account *account, struct sta_materialized_co
                          const struct sta_vector *vector, const uint32_t *rows, uint32_t count,
                          struct sta_error *err)
 {
-    if (column->values == NULL) { /* a byte a row beyond the values: room for what is missing, too */
+    if (column->values == NULL) { /* a byte a row beyond the values: space for what is missing, too */
         column->values = sta_alloc_array(STA_VECTOR_ROWS, column->width + 1);
         column->missing = sta_alloc_array(STA_VECTOR_ROWS, 1);
     }

@@ -46,7 +46,7 @@ struct sta_ordered_row_group {
 struct sta_ordered_out; /* where they go: of one consumer, worker and row group */
 
 /**
- * sta_ordered_reserve - room for records of unit 0, to be written one behind the other
+ * sta_ordered_reserve - space for records of unit 0, to be written one after the other
  * They are ascending by time, and inside the row group's [ts_min, ts_max]; sta_ordered_put then says how many
  * there are.  Return: NULL when the memory is refused.
  */
@@ -71,7 +71,7 @@ struct sta_ordered_part {
 };
 
 /**
- * sta_ordered_place - room for the records of these rows, slice by slice
+ * sta_ordered_place - space for the records of these rows, slice by slice
  * @part: all zero at first; of each call the next slice that has rows, first == end behind the last one
  * For each row group the loop is gone through to its end, unless something fails; instead of
  * sta_ordered_reserve. Return: 0, or a status when the memory is refused.

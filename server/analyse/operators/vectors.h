@@ -55,7 +55,7 @@ void sta_gather(const void *from, size_t width, const uint32_t *rows, uint32_t c
 /**
  * sta_vector_gather - the values of some rows, side by side
  * @rows: their numbers; NULL: 0 .. @count - 1
- * @values, @missing: room for @count of the vector's type; @missing is written for types that are no codes
+ * @values, @missing: space for @count of the vector's type; @missing is written for types that are no codes
  * Return: whether one of them is missing (codes: not looked at).
  */
 bool sta_vector_gather(const struct sta_vector *vector, const uint32_t *rows, uint32_t count, void *values,

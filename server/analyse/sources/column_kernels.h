@@ -25,7 +25,7 @@ struct sta_column_kernels {
     void (*divide)(const int64_t *values, uint32_t rows, double by, double *out);
     /** How many marks are 1, the others 0. */
     uint32_t (*count)(const uint8_t *marks, uint32_t rows);
-    /** Numbers of the rows whose mark is 1, ascending, to @kept, which has room for all rows.  @ones: by the
+    /** Numbers of the rows whose mark is 1, ascending, to @kept, which has space for all rows.  @ones: by the
      * bits of a byte, the places of those that are 1.  Return: how many. */
     uint32_t (*list)(const uint8_t *marks, uint32_t rows, const uint8_t (*ones)[8], uint32_t *kept);
 };

@@ -126,7 +126,7 @@ struct sta_physical_slot {
 struct sta_logical_slot {
     uint64_t row_group;
     struct sta_vector vector;
-    void *values; /* room for STA_ROW_GROUP_ROWS of the type, made when first needed */
+    void *values; /* space for STA_ROW_GROUP_ROWS of the type, made when first needed */
     uint8_t *missing;
 };
 
@@ -137,13 +137,13 @@ struct sta_column_reader {
     uint64_t whole;                        /* serial of the last seek */
     const uint32_t *narrowed;              /* the rows of the row group that columns have; NULL: all */
     uint32_t rows;                         /* how many */
-    void *gathered;                        /* room for 8 * STA_ROW_GROUP_ROWS bytes, made when first needed */
+    void *gathered;                        /* space for 8 * STA_ROW_GROUP_ROWS bytes, made when first needed */
     struct sta_physical_slot *physical;    /* by enum sta_column_id */
     struct sta_logical_slot *logical;      /* by schema index */
     struct sta_column_values spare_values; /* memory of a dropped args column, for the next one; or nothing */
     struct sta_logical_slot spare;
     struct sta_composite_map refined;  /* (0, cat, file class) -> refined cat */
-    int64_t *positives[STA_POSITIVES]; /* room for STA_ROW_GROUP_ROWS values, made when first needed */
+    int64_t *positives[STA_POSITIVES]; /* space for STA_ROW_GROUP_ROWS values, made when first needed */
     uint8_t *keep;                     /* STA_ROW_GROUP_ROWS flags */
 };
 
@@ -153,9 +153,9 @@ static inline unsigned sta_columns_io_cat(const struct sta_columns *columns, uin
     return columns->has_classes[cat + 1] ? columns->class_of_name[name + 1] : STA_IO_OTHER;
 }
 
-/** Room for the values of a slot: 8 bytes a row. */
+/** Space for the values of a slot: 8 bytes a row. */
 void *sta_logical_values(struct sta_logical_slot *slot);
-/** Room for its missing flags, all 0 for @rows. */
+/** Space for its missing flags, all 0 for @rows. */
 uint8_t *sta_logical_missing(struct sta_logical_slot *slot, uint32_t rows);
 
 /** Derives an args column for the present row group. */

@@ -168,7 +168,7 @@ bool sta_columns_physical_of(const struct sta_columns *columns, uint32_t column,
 bool sta_columns_codes(const struct sta_columns *columns, const struct sta_row_group *row_group,
                        uint32_t column, struct sta_row_group_codes *codes)
 {
-    static const uint32_t zero; /* the label of the trace; or room for no code at all */
+    static const uint32_t zero; /* the label of the trace; or space for no code at all */
     struct sta_column_stats stats;
     uint32_t physical;
     if (column == STA_LOGICAL_trace) {

@@ -169,7 +169,7 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
     put_counter(out, "strata_cache_misses_total", "Queries whose answer was computed.", figures.misses);
     put_counter(out, "strata_cache_joins_total", "Queries that waited for an answer already being computed.",
                 figures.joins);
-    put_counter(out, "strata_cache_dropped_total", "Answers dropped to make room.", figures.dropped);
+    put_counter(out, "strata_cache_dropped_total", "Responses evicted to free space.", figures.dropped);
     struct sta_result_cache_figures results = sta_result_cache_figures(server->results);
     put_gauge(out, "strata_results_bytes",
               "Memory that kept results take, of which pages are cut, and an eighth of their disk.",

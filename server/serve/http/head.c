@@ -78,7 +78,7 @@ static int fail(struct sta_error *err, int http_status, const char *detail)
 }
 
 /* "http://lab.example/path" becomes host and path.  Both are moved towards the front, over the scheme, which
- * makes room for the zero between them and for a "/" before a query without a path. */
+ * makes space for the zero between them and for a "/" before a query without a path. */
 static int split_absolute(struct sta_head *head, size_t scheme, struct sta_error *err)
 {
     char *host = head->target, *rest = host + scheme;

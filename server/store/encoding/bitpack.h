@@ -9,7 +9,7 @@
 
 /** Bytes that @count numbers of @width bits (0..64) take. */
 size_t sta_pack_size(uint32_t count, unsigned width);
-/** What sta_word_kernels.pack made, back.  @out: room for @count rounded up to whole STA_PACK_LANES; @in:
+/** What sta_word_kernels.pack made, back.  @out: space for @count rounded up to whole STA_PACK_LANES; @in:
  * sta_pack_size bytes. */
 void sta_unpack(const unsigned char *in, uint32_t count, unsigned width, uint64_t *out);
 /** Bits that @value needs. */

@@ -53,7 +53,7 @@ static inline int64_t sta_value_at(const struct sta_values *values, uint32_t i)
 {
     return values->narrow != NULL ? (int64_t)(values->origin + values->narrow[i]) : values->wide[i];
 }
-/** @values: at least one; borrowed like @buffer, which has room for as many. */
+/** @values: at least one; borrowed like @buffer, which has space for as many. */
 struct sta_values sta_values_of(const int64_t *values, uint32_t count, uint32_t *buffer);
 
 /* How much time an encoder may take. */
@@ -95,10 +95,10 @@ bool sta_stream_open(struct sta_decoder *decoder, struct sta_cursor *in, uint32_
                      const struct sta_both_keys *keys, struct sta_range *range);
 /** The next @part values: STA_PACK_FRAME, fewer at the end. */
 bool sta_stream_next(struct sta_decoder *decoder, uint32_t part, int64_t *values);
-/** All values of a stream; @values has room for STA_ROW_GROUP_ROWS. */
+/** All values of a stream; @values has space for STA_ROW_GROUP_ROWS. */
 bool sta_decode_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                        const struct sta_both_keys *keys, int64_t *values);
-/** The keys that a stream of sta_encode_key_stream made, and the value of each (room for STA_KEYS_MAX).
+/** The keys that a stream of sta_encode_key_stream made, and the value of each (space for STA_KEYS_MAX).
  * False also for other streams. */
 bool sta_decode_key_stream(struct sta_decoder *decoder, struct sta_cursor *in, uint32_t count,
                            uint16_t *index, int64_t *values, uint32_t *key_count);

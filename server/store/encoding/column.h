@@ -38,7 +38,7 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
 
 /**
  * sta_encode_column - append a payload to @out and the listed codes to @codes
- * @made_index, @made: NULL; or room for the keys that this column is to others, those of every row at
+ * @made_index, @made: NULL; or space for the keys that this column is to others, those of every row at
  * @made_index
  * Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written, when no row
  * has a value.
@@ -55,7 +55,7 @@ struct sta_scratch {
     struct sta_decoder *decoder;
     unsigned char *payload; /* a copy of the one in work */
     size_t payload_capacity;
-    bool short_of_memory; /* there was no room for it */
+    bool short_of_memory; /* there was no space for it */
     int64_t wide[STA_ROW_GROUP_ROWS + STA_VALIDITY_PADDING];
     struct sta_validity validity;
     uint16_t name_keys[STA_ROW_GROUP_ROWS], thread_keys[STA_ROW_GROUP_ROWS]; /* of the rows with a value */
@@ -69,7 +69,7 @@ struct sta_scratch {
     } name, thread;
 };
 struct sta_scratch *sta_scratch_of_thread(void);
-/** Room for a payload, the one before is gone.  NULL, and short_of_memory: there is no memory for it. */
+/** Space for a payload, the one before is gone.  NULL, and short_of_memory: there is no memory for it. */
 unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size);
 
 /** Decodes a payload of @rows rows.  Values of missing rows are 0 (STA_NO_CODE for codes).  False:

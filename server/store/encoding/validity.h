@@ -20,7 +20,7 @@ void sta_validity_find(struct sta_validity *validity, const uint8_t *kinds, uint
  * @count keys, low bits first.  @keys: of all rows, below @count. */
 void sta_validity_by_key(struct sta_validity *validity, const uint8_t *has, uint32_t count,
                          const uint16_t *keys);
-/** The values (keys) of the rows that have one, in row order.  @kept: room for all rows. */
+/** The values (keys) of the rows that have one, in row order.  @kept: space for all rows. */
 void sta_validity_compact(const struct sta_validity *validity, const int64_t *values, int64_t *kept);
 void sta_validity_compact_keys(const struct sta_validity *validity, const uint16_t *keys, uint16_t *kept);
 

@@ -399,13 +399,13 @@ void sta_column_cache_warm(struct sta_column_cache *cache, struct sta_column_cac
     atomic_fetch_add_explicit(&cache->warmed_bytes, size, memory_order_relaxed);
 }
 
-bool sta_column_cache_has_room(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows)
+bool sta_column_cache_has_space(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows)
 {
     struct shard *shard = shard_of(cache, key);
     pthread_mutex_lock(&shard->lock);
-    const bool has_room = *find(shard, key) == NULL && shard->size + size_of_item(rows, 0) <= cache->capacity;
+    const bool has_space = *find(shard, key) == NULL && shard->size + size_of_item(rows, 0) <= cache->capacity;
     pthread_mutex_unlock(&shard->lock);
-    return has_room;
+    return has_space;
 }
 
 /* ---- as a whole */

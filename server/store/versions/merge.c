@@ -208,7 +208,7 @@ static int merge_slice(struct sta_merging *merging, const int64_t *from, const i
     return status;
 }
 
-/* Room for what does not grow with the slice. */
+/* Space for what does not grow with the slice. */
 static int reserve(struct sta_merging *merging)
 {
     struct sta_account *account = merging->options->account;

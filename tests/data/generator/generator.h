@@ -284,7 +284,7 @@ void totals_fini(struct totals *totals);
 
 struct output;
 struct output *output_open(const struct options *options, unsigned index, unsigned count);
-/** Room for @size more bytes of the current line.  Return: where to write. */
+/** Space for @size more bytes of the current line.  Return: where to write. */
 char *output_reserve(struct output *output, size_t size);
 /** Ends a line at @end, a pointer into what was reserved; adds the newline. */
 void output_end_line(struct output *output, char *end);

@@ -55,7 +55,7 @@ static bool drop_half(void *context, size_t bytes, bool yields)
     return dropped > 0;
 }
 
-Test(account, what_can_be_made_again_makes_room_first)
+Test(account, what_can_be_made_again_makes_space_first)
 {
     struct sta_account account;
     struct sta_error err = STA_ERROR_INIT;
@@ -78,7 +78,7 @@ static bool note_who_yields(void *context, size_t bytes, bool yields)
     return false;
 }
 
-Test(account, who_makes_room_knows_whether_it_is_for_work_that_yields)
+Test(account, who_makes_space_knows_whether_it_is_for_work_that_yields)
 {
     struct sta_account all, later, now, part;
     struct sta_error err = STA_ERROR_INIT;

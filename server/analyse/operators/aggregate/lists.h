@@ -45,14 +45,14 @@ static inline size_t sta_list_segment_count(const struct sta_list_log *log, size
 
 void sta_list_log_init(struct sta_list_log *log, const struct sta_list_shape *list);
 void sta_list_log_fini(struct sta_list_log *log);
-/** Bytes held once there is room for @more entries. */
+/** Bytes held once there is space for @more entries. */
 size_t sta_list_log_bytes(const struct sta_list_log *log, size_t more);
-/** Makes that room.  Return: 0 or STA_ENOMEM. */
+/** Reserves that space.  Return: 0 or STA_ENOMEM. */
 STA_MUSTCHECK int sta_list_log_reserve(struct sta_list_log *log, size_t more, struct sta_error *err);
 void sta_list_log_clear(struct sta_list_log *log);
-/** Adds an entry.  Where there is no room it grows; who adds many has reserved it. */
+/** Adds an entry; grows the log when nothing is reserved.  Callers that add many reserve first. */
 void sta_list_log_add(struct sta_list_log *log, uint32_t group, const uint64_t *words);
-/** Adds entries for which there is room. */
+/** Adds entries for which there is space. */
 void sta_list_log_add_words(struct sta_list_log *log, const uint32_t *groups, const uint64_t *words,
                             uint32_t count);
 

@@ -15,7 +15,7 @@ struct sta_group_merge {
     /* Words of groups in order, each with the number of its cursor and its place there: those at hand, up to
      * where every run is known. */
     uint64_t *entries;
-    size_t entry, entry_count, most_entries; /* there is room for most_entries, and as many to sort them by */
+    size_t entry, entry_count, most_entries; /* there is space for most_entries, and as many to sort them by */
     uint64_t *bound;                         /* scratch: up to where every run is known */
     uint32_t *together;                      /* cursors that have the present group */
     size_t together_count;

@@ -78,7 +78,7 @@ size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows)
 {
     const struct sta_shape *shape = table->shape;
     size_t groups = most_groups(table, rows);
-    size_t keys = 2 * table->layout.words * sizeof *table->keys; /* room to grow included */
+    size_t keys = 2 * table->layout.words * sizeof *table->keys; /* space to grow included */
     size_t in_order = 2 * (table->layout.words + 1) * sizeof(uint64_t);
     size_t bytes = groups * (shape->record + keys + in_order);
     if (sta_key_layout_is_direct(&table->layout))

@@ -34,14 +34,14 @@ void sta_group_table_init(struct sta_group_table *table, const struct sta_shape 
 void sta_group_table_fini(struct sta_group_table *table);
 /** Bytes that it holds once @rows more rows are in it, what bringing it in order will take included. */
 size_t sta_group_table_bytes(const struct sta_group_table *table, uint32_t rows);
-/** Makes room for them.  Return: 0 or STA_ENOMEM. */
+/** Reserves space for them.  Return: 0 or STA_ENOMEM. */
 STA_MUSTCHECK int sta_group_table_reserve(struct sta_group_table *table, uint32_t rows,
                                           struct sta_error *err);
 /** Takes on a layout that holds all keys that are there. */
 STA_MUSTCHECK int sta_group_table_relayout(struct sta_group_table *table, const struct sta_key_layout *layout,
                                            struct sta_error *err);
 /** The group of a packed key, whose words lie STA_MINIBATCH_ROWS apart; a new one is added, for which there
- * must be room. */
+ * must be space. */
 uint32_t sta_group_table_find(struct sta_group_table *table, const uint64_t *words, uint32_t hash);
 /** Adds a group whose key is an index, likewise. */
 uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key);
@@ -49,7 +49,7 @@ uint32_t sta_group_table_add_direct(struct sta_group_table *table, uint64_t key)
  * @terms: scratch, empty between calls. */
 void sta_group_table_unite(struct sta_group_table *table, uint32_t group, const uint8_t *record,
                            struct sta_exact_terms *terms);
-/** Forgets all groups, whose room is to be reset. */
+/** Removes all groups; the caller resets the arena of their states. */
 void sta_group_table_clear(struct sta_group_table *table);
 /** Moves all groups to @sealed, which takes no rows any more. */
 void sta_group_table_seal(struct sta_group_table *table, struct sta_group_table *sealed);

@@ -279,7 +279,7 @@ int sta_group_worker_add_empty(struct sta_group_worker *worker, struct sta_error
 
 /* ---- rows */
 
-/* The group that there is without keys, and room for what @rows rows add to lists. */
+/* The group that there is without keys, and space for what @rows rows add to lists. */
 static int make_one_group(struct sta_group_worker *worker, uint32_t rows, struct sta_error *err)
 {
     int rc = worker->table.layout.words == 0 ? sta_group_worker_add_empty(worker, err) : STA_OK;

@@ -26,7 +26,7 @@ void sta_ordered_gather_begin(struct sta_ordered_gathering *gathering)
     gathering->unit_count = gathering->part_count = 0;
 }
 
-/* There is room for one more unit and one more part. */
+/* There is space for one more unit and one more part. */
 static void add_part(struct sta_ordered_gathering *gathering, const struct sta_ordered_group *group,
                      const char *records)
 {

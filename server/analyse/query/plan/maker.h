@@ -108,7 +108,7 @@ void sta_make_stage(struct sta_maker *maker, const struct sta_schema *input);
 void sta_make_group_by(struct sta_maker *maker);
 /** Makes what the stage gathers ready for aggregates; its keys are made. */
 void sta_open_aggregates(struct sta_maker *maker);
-/** Another output; there must be room. */
+/** Another output; there must be space. */
 void sta_add_output(struct sta_maker *maker, const char *name, struct sta_expression *expression);
 /** The one output "count", of count(). */
 void sta_make_count(struct sta_maker *maker);

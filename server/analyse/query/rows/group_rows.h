@@ -18,7 +18,7 @@ struct sta_group_rows {
     const struct sta_thread_keys *threads;  /* keys that groups have as one */
     struct sta_vector *keys;                /* where there are such: all keys apart .. */
     struct sta_vector_space *key_space;     /* .. and of those of threads */
-    double *fractions;                      /* of the rows: value_counts; room */
+    double *fractions;                      /* of the rows: value_counts; scratch */
     struct sta_program **programs;          /* by output */
     struct sta_evaluator **evaluators;
     struct sta_vector *vectors;           /* by column of the result */

@@ -51,7 +51,7 @@ int sta_plain_key_column(const struct sta_plain *plain, size_t key);
 /** The values of what order_by number @key names. */
 STA_MUSTCHECK int sta_plain_key_vector(const struct sta_plain *plain, struct sta_pipeline_state *state,
                                        size_t key, struct sta_vector *vector, struct sta_error *err);
-/** Empties the chunk and gives it room for so many pieces. */
+/** Empties the chunk and gives it space for so many pieces. */
 void sta_plain_begin_chunk(struct sta_plain_reader *reader, size_t pieces);
 void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t row);
 

@@ -1,5 +1,5 @@
 /* The cache of decoded columns: what is put there comes back, whatever its kind and width, and no more is
- * kept than there is room for. */
+ * kept than there is space for. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,7 +238,7 @@ static uint32_t put_many(struct sta_column_cache *cache, bool *there)
     return kept;
 }
 
-Test(cache, what_was_not_asked_for_longest_makes_room)
+Test(cache, what_was_not_asked_for_longest_makes_space)
 {
     struct sta_column_cache *cache = sta_column_cache_create(CAPACITY * (uint64_t)ROWS, 0, NULL);
     bool there[ROW_GROUPS];

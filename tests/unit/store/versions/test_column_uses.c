@@ -277,7 +277,7 @@ Test(column_uses, old_ones_and_too_many_go)
 
 /* ---- warming */
 
-Test(column_uses, warming_takes_no_more_than_there_is_room_for)
+Test(column_uses, warming_takes_no_more_than_there_is_space_for)
 {
     struct scene scene;
     const uint64_t capacity = 64 * 40000; /* some two row groups in each shard of the cache */
