@@ -9,9 +9,9 @@
 #include "analyse/exec/budget.h"
 #include "common/memory.h"
 
-/* A missing key of the view is place 0; the part is a code of it; where no sizes are wanted the last column
- * is left out. */
-enum { KEY_SIGNATURE, KEY_PLACE, KEY_PART, SUM_COUNT, SUM_TIME, SUM_SIZE, COLUMNS };
+/* A missing key of the view is result row 0; the part is a code of it; where no sizes are wanted the last
+ * column is left out. */
+enum { KEY_SIGNATURE, KEY_RESULT_ROW, KEY_PART, SUM_COUNT, SUM_TIME, SUM_SIZE, COLUMNS };
 _Static_assert(STA_SIZE_BINS < 1 << STA_SIZE_BIN_BITS, "a size bin, or none, takes so many bits");
 
 #define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
@@ -50,12 +50,12 @@ int sta_additive_meet(struct sta_additive *additive, unsigned number, uint32_t s
     return rc == 0 ? STA_GROW_ZEROED(account, worker->used, worker->used_capacity, slots + 1, err) : rc;
 }
 
-static int put_row(struct sta_additive *additive, unsigned worker, uint32_t signature, int64_t place,
+static int put_row(struct sta_additive *additive, unsigned worker, uint32_t signature, int64_t at,
                    uint32_t part, int64_t count, int64_t time, int64_t size, struct sta_error *err)
 {
     const int64_t row[STA_FEED_COLUMNS] = {
-        [KEY_SIGNATURE] = signature, [KEY_PLACE] = place, [KEY_PART] = part,
-        [SUM_COUNT] = count,         [SUM_TIME] = time,   [SUM_SIZE] = size};
+        [KEY_SIGNATURE] = signature, [KEY_RESULT_ROW] = at, [KEY_PART] = part,
+        [SUM_COUNT] = count,         [SUM_TIME] = time,     [SUM_SIZE] = size};
     return sta_feed_add(&additive->feed, worker, row, err);
 }
 
@@ -78,13 +78,13 @@ static int hand_over_slot(struct sta_additive *additive, const struct sta_additi
     while (rc == 0 && (sums.count > 0 || sums.time > 0 || sums.size > 0)) {
         const int64_t count = sums.count, time = take_most(&sums.time), size = take_most(&sums.size);
         sums.count = 0;
-        rc = put_row(additive, number, (uint32_t)(at >> STA_SIZE_BIN_BITS), worker->place, part, count, time,
+        rc = put_row(additive, number, (uint32_t)(at >> STA_SIZE_BIN_BITS), worker->row, part, count, time,
                      size, err);
     }
     return rc;
 }
 
-int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t place,
+int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t row,
                            struct sta_error *err)
 {
     const size_t count = worker->unlisted ? worker->slot_capacity : worker->used_count;
@@ -93,7 +93,7 @@ int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_wo
         rc = hand_over_slot(additive, worker, worker->unlisted ? i : worker->used[i], err);
     worker->used_count = 0;
     worker->unlisted = false;
-    worker->place = place;
+    worker->row = row;
     return rc;
 }
 
@@ -109,8 +109,8 @@ static int put(struct sta_additive *additive, unsigned worker, const struct sta_
     const bool sized = additive->wants & STA_WANT_SIZE_BINS && addition.part == STA_PART_STARTS;
     const uint32_t part =
         addition.part << STA_SIZE_BIN_BITS | (sized ? sta_size_bin(event->size) : STA_SIZE_BINS);
-    return put_row(additive, worker, event->signature, sta_additive_place(additive, event->key, bin), part, 1,
-                   addition.time, addition.size, err);
+    return put_row(additive, worker, event->signature, sta_additive_result_row(additive, event->key, bin),
+                   part, 1, addition.time, addition.size, err);
 }
 
 /* The bytes of an event in each of its bins but the first. */
@@ -167,7 +167,7 @@ int sta_additive_end(struct sta_additive *additive, struct sta_error *err)
 {
     int rc = STA_OK;
     for (unsigned w = 0; rc == 0 && w < sta_budget_workers(additive->feed.budget); w++)
-        rc = sta_additive_hand_over(additive, &additive->workers[w], additive->workers[w].place, err);
+        rc = sta_additive_hand_over(additive, &additive->workers[w], additive->workers[w].row, err);
     return rc == 0 ? sta_feed_end(&additive->feed, err) : rc;
 }
 
@@ -203,7 +203,7 @@ static int add_whole(struct run *run, size_t end, struct sta_error *err)
 static int add_group(struct run *run, const struct sta_feed_group *group, struct sta_error *err)
 {
     const struct sta_additive *additive = run->additive;
-    const int64_t place = group->columns[KEY_PLACE], rows = group->columns[SUM_COUNT];
+    const int64_t row = group->columns[KEY_RESULT_ROW], rows = group->columns[SUM_COUNT];
     const unsigned both = (unsigned)group->columns[KEY_PART];
     const enum sta_additive_part part = both >> STA_SIZE_BIN_BITS;
     const struct sta_additive_sums sums = {.events = part <= STA_PART_ENDS ? rows : 0,
@@ -212,10 +212,10 @@ static int add_group(struct run *run, const struct sta_feed_group *group, struct
                                            .size = group->columns[SUM_SIZE], /* 0 where none are wanted */
                                            .size_bin = both % (1u << STA_SIZE_BIN_BITS)};
     if (!additive->by_time)
-        return run->add(run->context, run->signature, (uint32_t)place - 1, 0, &sums, err);
-    int rc = add_whole(run, (size_t)place, err);
+        return run->add(run->context, run->signature, (uint32_t)row - 1, 0, &sums, err);
+    int rc = add_whole(run, (size_t)row, err);
     run->whole += part == STA_PART_WHOLE ? rows : part == STA_PART_ENDS ? -rows : 0;
-    return rc == 0 ? run->add(run->context, run->signature, 0, (size_t)place, &sums, err) : rc;
+    return rc == 0 ? run->add(run->context, run->signature, 0, (size_t)row, &sums, err) : rc;
 }
 
 static int add_next(struct run *run, size_t number, const struct sta_feed_group *group, struct sta_error *err)
@@ -251,7 +251,7 @@ static bool is_possible(const struct run *run, const struct sta_feed_group *grou
     const int64_t limit = additive->by_time ? (int64_t)additive->bins->count : (int64_t)UINT32_MAX + 1;
     const bool same = (uint32_t)group->columns[KEY_SIGNATURE] == run->signature;
     return group->columns[KEY_SIGNATURE] >= 0 && group->columns[KEY_SIGNATURE] < UINT32_MAX &&
-           group->columns[KEY_PLACE] >= 0 && group->columns[KEY_PLACE] < limit &&
+           group->columns[KEY_RESULT_ROW] >= 0 && group->columns[KEY_RESULT_ROW] < limit &&
            group->columns[KEY_PART] >= 0 &&
            group->columns[KEY_PART] < (STA_PART_BYTES + 1) << STA_SIZE_BIN_BITS &&
            group->columns[SUM_COUNT] > 0 && (same || run->whole == 0);

@@ -18,16 +18,16 @@
 #include "analyse/exact/fields.h"
 
 struct sta_exact_result;
-struct sta_kinds;
+struct sta_event_signatures;
 
 /* What a row says of its bin: events of which this is the first part, a later one, one behind whole bins, or
  * nothing but a change or bytes. */
 enum sta_additive_part { STA_PART_STARTS, STA_PART_GOES_ON, STA_PART_ENDS, STA_PART_WHOLE, STA_PART_BYTES };
 #define STA_SIZE_BIN_BITS 4 /* of a part's code; the part is above them */
 
-/* What a worker has added up of events that lie in one place whole, and was not handed over. */
+/* What a worker has added up of events that lie wholly in one result row, and has not handed over. */
 struct sta_additive_worker {
-    int64_t place; /* bin in a view by time, else key of the view plus 1 */
+    int64_t row; /* bin in a view by time, else key of the view plus 1 */
     struct sta_additive_slot {
         unsigned __int128 time, size;
         int64_t count;
@@ -55,22 +55,22 @@ void sta_additive_fini(struct sta_additive *additive);
 STA_MUSTCHECK int sta_additive_meet(struct sta_additive *additive, unsigned worker, uint32_t signature,
                                     struct sta_error *err);
 
-static inline int64_t sta_additive_place(const struct sta_additive *additive, uint32_t key, size_t bin)
+static inline int64_t sta_additive_result_row(const struct sta_additive *additive, uint32_t key, size_t bin)
 {
     return additive->by_time ? (int64_t)bin : (int64_t)(uint32_t)(key + 1);
 }
 
-int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t place,
+int sta_additive_hand_over(struct sta_additive *additive, struct sta_additive_worker *worker, int64_t row,
                            struct sta_error *err);
-/** What the worker adds from now on lies in @place. */
+/** What the worker adds from now on lies in @row. */
 STA_MUSTCHECK static inline int sta_additive_go_to(struct sta_additive *additive,
-                                                   struct sta_additive_worker *worker, int64_t place,
+                                                   struct sta_additive_worker *worker, int64_t row,
                                                    struct sta_error *err)
 {
-    return place == worker->place ? STA_OK : sta_additive_hand_over(additive, worker, place, err);
+    return row == worker->row ? STA_OK : sta_additive_hand_over(additive, worker, row, err);
 }
 
-/** Adds an event to a slot of the place that the worker is at; the time is not below 0. */
+/** Adds an event to a slot of the result row that the worker is at; the time is not below 0. */
 static inline int64_t sta_additive_count(struct sta_additive_slot *slot, int64_t time, int64_t size)
 {
     slot->time += (uint64_t)time;
@@ -78,7 +78,7 @@ static inline int64_t sta_additive_count(struct sta_additive_slot *slot, int64_t
     return slot->count++;
 }
 
-/** Adds an event that lies whole in the place that the worker is at.  @sized: whether sizes are
+/** Adds an event that lies wholly in the result row that the worker is at.  @sized: whether sizes are
  * distinguished. */
 static inline void sta_additive_put(struct sta_additive_worker *worker, uint32_t signature, int64_t time,
                                     int64_t size, bool sized)
@@ -88,7 +88,7 @@ static inline void sta_additive_put(struct sta_additive_worker *worker, uint32_t
         worker->used[worker->used_count++] = at;
 }
 
-/** All slots of the place that the worker is at, to add many events to them: handing over then looks at all.
+/** All slots of the result row that the worker is at, to add many events; handing over then looks at all.
  * Valid until another signature is met. */
 static inline struct sta_additive_slot *sta_additive_slots(struct sta_additive_worker *worker)
 {

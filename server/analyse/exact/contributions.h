@@ -1,9 +1,9 @@
-/* contributions.h - what an event counts towards: contribution sets, places and accumulators (private to
+/* contributions.h - what an event counts towards: contribution sets, cells and accumulators (private to
  * exact).
  *
- * All events of one kind, thread and row key have the same *contribution*: they count towards the same
- * things.  A *place* is a row's part of a layer, found by (layer, key), or of one of its metrics.  An
- * *accumulator* is one thing that is measured in a place: its union, that of one process; or a *presence*, no
+ * All events of one signature, thread and row key have the same *contribution*: they count towards the same
+ * things.  A *cell* is a row's part of a layer, found by (layer, key), or of one of its metrics.  An
+ * *accumulator* is one thing that is measured in a cell: its union, that of one process; or a *presence*, no
  * more than that a thread or a host has events there.  A contribution lists the accumulators of its events.
  * All are made when first an event needs them, so that only what occurs costs anything.
  *
@@ -15,14 +15,14 @@
 #include <uv.h>
 
 #include "analyse/exact/fields.h"
-#include "analyse/exact/kinds.h"
+#include "analyse/exact/signatures.h"
 #include "analyse/exact/segmented.h"
 #include "analyse/sources/rank_groups.h"
 #include "common/map.h"
 #include "store/store.h"
 
 enum sta_accumulator_type {
-    STA_ACCUMULATOR_ROW,     /* the union of all events of the place */
+    STA_ACCUMULATOR_ROW,     /* the union of all events of the cell */
     STA_ACCUMULATOR_METRIC,  /* that of a metric's events */
     STA_ACCUMULATOR_PROCESS, /* that of one process's */
     STA_ACCUMULATOR_GROUP,   /* that of one rank group's */
@@ -34,22 +34,22 @@ enum sta_accumulator_type {
 #define STA_NOT_COMPARED UINT32_MAX
 
 struct sta_exact_accumulator {
-    uint32_t place; /* of a layer, or for METRIC of a metric */
-    enum sta_accumulator_type kind;
+    uint32_t cell; /* of a layer, or for METRIC of a metric */
+    enum sta_accumulator_type type;
     uint32_t compared; /* number among those that are compared with unions, or STA_NOT_COMPARED */
 };
 
 /* A row's part of a layer. */
-struct sta_place {
+struct sta_cell {
     uint32_t layer, key;
     uint32_t first_accumulator; /* of the union, then those of the metrics */
-    uint32_t first_metric;      /* place of the layer's first metric */
+    uint32_t first_metric;      /* cell of the layer's first metric */
 };
 
-#define STA_NO_COVER UINT32_MAX
+#define STA_NO_UNION UINT32_MAX
 
 /* An accumulator that is compared, and the unions of the group that its time is compared with: union * groups
- * + group, or STA_NO_COVER. */
+ * + group, or STA_NO_UNION. */
 struct sta_compared {
     uint32_t compute, children;
     uint32_t number; /* of the accumulator among those that are compared */
@@ -57,11 +57,11 @@ struct sta_compared {
 };
 
 struct sta_contribution {
-    const struct sta_kind *kind; /* of the pass; gone after it */
-    uint32_t thread, key;        /* whose it is, beside the kind */
-    uint16_t plain;              /* accumulators with a union that is compared with no other */
-    uint16_t compared;           /* those of the group that are */
-    uint16_t unions;             /* that its time adds to */
+    const struct sta_event_signature *signature; /* of the pass; gone after it */
+    uint32_t thread, key;                        /* whose it is, beside the signature */
+    uint16_t plain;    /* accumulators with a union that is compared with no other */
+    uint16_t compared; /* those of the group that are */
+    uint16_t unions;   /* that its time adds to */
     uint16_t presences;
     uint32_t
         lists[]; /* of these, in this order, in which they are read; of the compared struct sta_compared */
@@ -104,42 +104,42 @@ struct sta_contributions_options {
     unsigned wants;
     bool by_thread;              /* threads are distinguished; else all events are of thread 0 */
     bool keyed;                  /* the events of a thread have several keys */
-    bool few_places;             /* one for each layer */
+    bool few_cells;              /* one for each layer */
     struct sta_account *account; /* records are charged to it; maps and contributions are overdrawn from it */
 };
 
-/* The accumulators of a thread's units in a place; those of process and group are one in a group of one
+/* The accumulators of a thread's units in a cell; those of process and group are one in a group of one
  * process. */
 struct sta_unit_set {
     uint32_t process, group, thread, host;
 };
 
-/* (place, unit) -> number.  With few places most of them have most units, so that each has a table by unit:
+/* (cell, unit) -> number.  With few cells most of them have most units, so that each has a table by unit:
  * units that are met one after another lie beside each other. */
 struct sta_unit_index {
-    uint32_t **tables; /* by place */
+    uint32_t **tables; /* by cell */
     size_t table_capacity, units;
-    struct sta_map map; /* with many places */
+    struct sta_map map; /* with many cells */
 };
 
 /* Read through the functions below; one lock guards the maps and all growth. */
 struct sta_contributions {
     struct sta_contributions_options options;
     uv_mutex_t lock;
-    _Atomic uint32_t **streams; /* by kind, then thread; see sta_contributions_streams */
-    size_t stream_capacity;     /* kinds */
+    _Atomic uint32_t **streams; /* by signature, then thread; see sta_contributions_streams */
+    size_t stream_capacity;     /* signatures */
     uint32_t stream_count;
-    struct sta_map by_key;        /* keyed: (stream, key) -> contribution */
-    struct sta_map places_by_key; /* (layer, key) -> place */
-    uint8_t *group_sizes;         /* how many processes a group has; 2: or more.  NULL: there are no units */
+    struct sta_map by_key;       /* keyed: (stream, key) -> contribution */
+    struct sta_map cells_by_key; /* (layer, key) -> cell */
+    uint8_t *group_sizes;        /* how many processes a group has; 2: or more.  NULL: there are no units */
     struct sta_unit_index set_of_thread;  /* -> unit set */
     struct sta_unit_index number_of_unit; /* processes, groups, hosts, no host: -> accumulator */
-    struct sta_segmented contributions, accumulators, places, unit_sets;
+    struct sta_segmented contributions, accumulators, cells, unit_sets;
     struct sta_arena memory; /* of contributions */
-    uint32_t metric_places, compared;
+    uint32_t metric_cells, compared;
     uint32_t *scratch; /* accumulators of a contribution being made */
     uint32_t scratch_count;
-    uint32_t *layer_places;          /* likewise its places, by the layers of its kind, .. */
+    uint32_t *layer_cells;           /* likewise its cells, by the layers of its signature, .. */
     struct sta_unit_set *layer_sets; /* .. and their unit sets */
     struct sta_error failure;        /* the first refusal: nothing is added behind it */
 };
@@ -149,13 +149,14 @@ struct sta_contributions *sta_contributions_create(const struct sta_contribution
 void sta_contributions_destroy(struct sta_contributions *contributions); /* NULL allowed */
 
 /**
- * sta_contributions_streams - the streams of a kind, one for each thread that has such events
+ * sta_contributions_streams - the streams of a signature, one for each thread that has such events
  * By thread, its number, or STA_NO_CODE as long as there is none: read with sta_stream_at, also while others
  * add.  Unless keys are several the stream's number is that of its contribution.
  * Return: lives as long as @contributions; NULL: its memory was refused.  Takes a lock: remember it.
  */
 const _Atomic uint32_t *sta_contributions_streams(struct sta_contributions *contributions,
-                                                  const struct sta_kind *kind, struct sta_error *err);
+                                                  const struct sta_event_signature *signature,
+                                                  struct sta_error *err);
 static inline uint32_t sta_stream_at(const _Atomic uint32_t *streams, uint32_t thread)
 {
     return atomic_load_explicit(&streams[thread], memory_order_acquire);
@@ -163,20 +164,20 @@ static inline uint32_t sta_stream_at(const _Atomic uint32_t *streams, uint32_t t
 /** How many threads are distinguished; at least 1. */
 uint32_t sta_contributions_threads(const struct sta_contributions *contributions);
 
-/** The contribution of (kind, thread, key); @thread: index in the entities, 0 unless they are distinguished.
- * Takes a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
-STA_MUSTCHECK int sta_contributions_add(struct sta_contributions *contributions, const struct sta_kind *kind,
-                                        uint32_t thread, uint32_t key, uint32_t *contribution,
-                                        struct sta_error *err);
-/** Makes the place of (layer, key) when it is not there.  Return: likewise. */
-STA_MUSTCHECK int sta_contributions_add_place(struct sta_contributions *contributions, uint32_t layer,
-                                              uint32_t key, struct sta_error *err);
-/** The place of (layer, key), which is there.  Context: after the pass. */
-uint32_t sta_contributions_find_place(const struct sta_contributions *contributions, uint32_t layer,
-                                      uint32_t key);
+/** The contribution of (signature, thread, key); @thread: index in the entities, 0 unless they are
+ * distinguished. Takes a lock: remember it.  Return: 0, STA_ELIMIT, STA_EBUSY, STA_ENOMEM. */
+STA_MUSTCHECK int sta_contributions_add(struct sta_contributions *contributions,
+                                        const struct sta_event_signature *signature, uint32_t thread,
+                                        uint32_t key, uint32_t *contribution, struct sta_error *err);
+/** Makes the cell of (layer, key) when it is not there.  Return: likewise. */
+STA_MUSTCHECK int sta_contributions_add_cell(struct sta_contributions *contributions, uint32_t layer,
+                                             uint32_t key, struct sta_error *err);
+/** The cell of (layer, key), which is there.  Context: after the pass. */
+uint32_t sta_contributions_find_cell(const struct sta_contributions *contributions, uint32_t layer,
+                                     uint32_t key);
 
 struct sta_contribution_counts {
-    uint32_t contributions, accumulators, compared, places, metric_places;
+    uint32_t contributions, accumulators, compared, cells, metric_cells;
 };
 struct sta_contribution_counts sta_contributions_count(struct sta_contributions *contributions);
 
@@ -193,10 +194,10 @@ sta_contributions_accumulator(const struct sta_contributions *contributions, uin
     return sta_segmented_at(&contributions->accumulators, accumulator);
 }
 
-static inline const struct sta_place *sta_contributions_place(const struct sta_contributions *contributions,
-                                                              uint32_t place)
+static inline const struct sta_cell *sta_contributions_cell(const struct sta_contributions *contributions,
+                                                            uint32_t cell)
 {
-    return sta_segmented_at(&contributions->places, place);
+    return sta_segmented_at(&contributions->cells, cell);
 }
 
 #endif

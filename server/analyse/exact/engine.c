@@ -12,7 +12,7 @@
 struct pass {
     struct sta_exact_result *result;
     struct sta_rank_groups groups; /* none unless UNITS are wanted */
-    struct sta_kinds *kinds;
+    struct sta_event_signatures *signatures;
     struct sta_intake intake;
     struct sta_tallies *tallies;
     struct sta_exact_sweep *sweep;
@@ -99,16 +99,16 @@ static int make_fields(struct pass *pass, struct sta_error *err)
     const struct sta_budget *budget = pass->intake.budget;
     struct sta_exact_result *result = pass->result;
     const struct sta_contribution_counts counts = sta_contributions_count(result->contributions);
-    size_t places = counts.places * result->bins.count;
-    size_t metrics = counts.metric_places * result->bins.count;
-    result->place_count = counts.places;
+    size_t cells = counts.cells * result->bins.count;
+    size_t metrics = counts.metric_cells * result->bins.count;
+    result->cell_count = counts.cells;
     int rc = sta_budget_memory(budget,
-                               sta_fields_bytes(places, request->wants, false) +
+                               sta_fields_bytes(cells, request->wants, false) +
                                    sta_fields_bytes(metrics, request->wants, true),
                                "the rows of this view", err);
     if (rc != 0)
         return rc;
-    rc = sta_fields_init(&result->places, budget->account, places, request->wants, false, err);
+    rc = sta_fields_init(&result->cells, budget->account, cells, request->wants, false, err);
     if (rc == 0)
         rc = sta_fields_init(&result->metrics, budget->account, metrics, request->wants, true, err);
     if (rc == 0 && request->count_bins) {
@@ -116,11 +116,11 @@ static int make_fields(struct pass *pass, struct sta_error *err)
                                                    sizeof *result->counts_by_bin, "counts by bin", err);
         rc = result->counts_by_bin != NULL ? STA_OK : err->status;
     }
-    sta_tallies_set_fields(pass->tallies, &result->places, &result->metrics);
+    sta_tallies_set_fields(pass->tallies, &result->cells, &result->metrics);
     return rc;
 }
 
-/* Rows that are known before the pass: a place for each layer, in their order. */
+/* Rows that are known before the pass: a cell for each layer, in their order. */
 static int make_known_fields(struct pass *pass, struct sta_error *err)
 {
     const struct sta_exact_result *result = pass->result;
@@ -130,28 +130,28 @@ static int make_known_fields(struct pass *pass, struct sta_error *err)
     int rc = STA_OK;
     for (uint32_t l = 0; rc == 0 && l < result->shape.layer_count; l++)
         if (result->shape.layers[l].wanted)
-            rc = sta_contributions_add_place(result->contributions, l, 0, err);
+            rc = sta_contributions_add_cell(result->contributions, l, 0, err);
     return rc == 0 ? make_fields(pass, err) : rc;
 }
 
 /* ---- sums and distinct files, joined with what the sweep measured by layer and key */
 
 /* Rows are known by layer alone unless the view has keys of its own. */
-static uint32_t place_of(const struct pass *pass, uint32_t layer, uint32_t key)
+static uint32_t cell_of(const struct pass *pass, uint32_t layer, uint32_t key)
 {
     if (sta_exact_keys_source(pass->result->keys) <= STA_KEY_TIME)
         key = 0;
-    return sta_contributions_find_place(pass->result->contributions, layer, key);
+    return sta_contributions_find_cell(pass->result->contributions, layer, key);
 }
 
-static int add_key(void *context, uint32_t signature, uint32_t key, size_t bin,
+static int add_key(void *context, uint32_t number, uint32_t key, size_t bin,
                    const struct sta_additive_sums *sums, struct sta_error *err)
 {
     const struct pass *pass = context;
-    const struct sta_kind *kind = sta_kinds_at(pass->kinds, signature);
+    const struct sta_event_signature *of = sta_event_signatures_at(pass->signatures, number);
     int rc = STA_OK;
-    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++)
-        rc = sta_contributions_add_place(pass->result->contributions, kind->layers[i], key, err);
+    for (uint32_t i = 0; rc == 0 && i < of->layer_count; i++)
+        rc = sta_contributions_add_cell(pass->result->contributions, of->layers[i], key, err);
     return rc;
 }
 
@@ -164,13 +164,13 @@ static int each_sum(struct pass *pass, const struct sta_exact_shared *shared, st
     return rc == 0 ? sta_exact_shared_each(shared, additive, add, pass, err) : rc;
 }
 
-static void count_fate(struct sta_exact_counts *counts, const struct sta_kind *kind, int64_t count)
+static void count_fate(struct sta_exact_counts *counts, const struct sta_event_signature *of, int64_t count)
 {
-    counts->filtered_by_file += kind->fate == STA_FATE_FILE ? count : 0;
-    counts->filtered_by_function += kind->fate == STA_FATE_FUNCTION ? count : 0;
-    counts->unmatched += kind->fate == STA_FATE_KEPT && kind->in_layers == 0 ? count : 0;
-    counts->taken += kind->in_layers > 0 ? count : 0;
-    counts->multiple += kind->in_layers > 1 ? count : 0;
+    counts->filtered_by_file += of->fate == STA_FATE_FILE ? count : 0;
+    counts->filtered_by_function += of->fate == STA_FATE_FUNCTION ? count : 0;
+    counts->unmatched += of->fate == STA_FATE_KEPT && of->in_layers == 0 ? count : 0;
+    counts->taken += of->in_layers > 0 ? count : 0;
+    counts->multiple += of->in_layers > 1 ? count : 0;
 }
 
 static void add_to(const struct sta_fields *fields, enum sta_field field, size_t at, int64_t value)
@@ -190,35 +190,36 @@ static void add_sums_to(const struct sta_fields *fields, size_t at, const struct
         add_to(fields, STA_FIELD_BIN + sums->size_bin, at, sums->count);
 }
 
-/* Adds to the rows of the kind's layers, and of their metrics, which are in the order of the layers. */
-static void add_to_rows(struct sta_exact_result *result, const struct pass *pass, const struct sta_kind *kind,
-                        uint32_t key, size_t bin, const struct sta_additive_sums *sums)
+/* Adds to the rows of the signature's layers, and of their metrics, which are in the order of the layers. */
+static void add_to_rows(struct sta_exact_result *result, const struct pass *pass,
+                        const struct sta_event_signature *of, uint32_t key, size_t bin,
+                        const struct sta_additive_sums *sums)
 {
     const size_t bins = result->bins.count;
-    const uint32_t metrics = result->metrics.places > 0 ? kind->metric_count : 0;
+    const uint32_t metrics = result->metrics.cells > 0 ? of->metric_count : 0;
     uint32_t m = 0;
-    for (uint32_t i = 0; i < kind->layer_count; i++) {
-        const struct sta_exact_shape_layer *layer = &result->shape.layers[kind->layers[i]];
-        const size_t row = place_of(pass, kind->layers[i], key);
-        const struct sta_place *place = sta_contributions_place(result->contributions, (uint32_t)row);
-        add_sums_to(&result->places, row * bins + bin, sums);
-        for (; m < metrics && kind->metrics[m] < layer->first_metric + layer->metric_count; m++) {
-            const size_t metric = place->first_metric + kind->metrics[m] - layer->first_metric;
+    for (uint32_t i = 0; i < of->layer_count; i++) {
+        const struct sta_exact_shape_layer *layer = &result->shape.layers[of->layers[i]];
+        const size_t row = cell_of(pass, of->layers[i], key);
+        const struct sta_cell *cell = sta_contributions_cell(result->contributions, (uint32_t)row);
+        add_sums_to(&result->cells, row * bins + bin, sums);
+        for (; m < metrics && of->metrics[m] < layer->first_metric + layer->metric_count; m++) {
+            const size_t metric = cell->first_metric + of->metrics[m] - layer->first_metric;
             add_sums_to(&result->metrics, metric * bins + bin, sums);
         }
     }
 }
 
-static int add_sums(void *context, uint32_t signature, uint32_t key, size_t bin,
+static int add_sums(void *context, uint32_t number, uint32_t key, size_t bin,
                     const struct sta_additive_sums *sums, struct sta_error *err)
 {
     const struct pass *pass = context;
     struct sta_exact_result *result = pass->result;
-    const struct sta_kind *kind = sta_kinds_at(pass->kinds, signature);
-    count_fate(&result->counts, kind, sums->count);
+    const struct sta_event_signature *of = sta_event_signatures_at(pass->signatures, number);
+    count_fate(&result->counts, of, sums->count);
     if (result->counts_by_bin != NULL)
-        count_fate(&result->counts_by_bin[bin], kind, sums->count);
-    add_to_rows(result, pass, kind, key, bin, sums);
+        count_fate(&result->counts_by_bin[bin], of, sums->count);
+    add_to_rows(result, pass, of, key, bin, sums);
     return STA_OK;
 }
 
@@ -226,8 +227,8 @@ static void add_file(void *context, uint32_t layer, uint32_t key, size_t bin)
 {
     const struct pass *pass = context;
     const struct sta_exact_result *result = pass->result;
-    size_t row = place_of(pass, layer, key);
-    result->places.values[STA_FIELD_FILES][row * result->bins.count + bin]++;
+    size_t row = cell_of(pass, layer, key);
+    result->cells.values[STA_FIELD_FILES][row * result->bins.count + bin]++;
 }
 
 /* ---- all of it */
@@ -279,7 +280,7 @@ static void begin_intake(struct pass *pass, const struct sta_exact_request *requ
                                                       .wants = request->wants,
                                                       .by_thread = units || source == STA_KEY_THREAD,
                                                       .keyed = source == STA_KEY_VALUE,
-                                                      .few_places = source <= STA_KEY_TIME,
+                                                      .few_cells = source <= STA_KEY_TIME,
                                                       .account = budget->account};
     result->contributions = sta_contributions_create(&options);
     pass->tallies = sta_tallies_create(result->contributions, &result->bins, budget->account);
@@ -287,7 +288,7 @@ static void begin_intake(struct pass *pass, const struct sta_exact_request *requ
                                        .budget = budget,
                                        .entities = entities,
                                        .bins = &result->bins,
-                                       .kinds = pass->kinds,
+                                       .signatures = pass->signatures,
                                        .keys = result->keys,
                                        .contributions = result->contributions,
                                        .worker_count = sta_budget_workers(budget)};
@@ -306,9 +307,9 @@ static int pass_init(struct pass *pass, const struct sta_exact_request *request,
     int rc = sta_exact_keys_create(bound, request->by, sta_budget_workers(budget), &result->keys, err);
     if (rc == 0 && units)
         rc = sta_rank_groups_init(&pass->groups, bound->query->snapshot, budget, err);
-    pass->kinds = sta_kinds_create(bound->classes, &result->shape, units, budget->account);
+    pass->signatures = sta_event_signatures_create(bound->classes, &result->shape, units, budget->account);
     if (rc == 0 && should_look(request))
-        rc = sta_exact_occupied(request, pass->kinds, budget, &result->bins, &result->runs, err);
+        rc = sta_exact_occupied(request, pass->signatures, budget, &result->bins, &result->runs, err);
     if (rc != 0)
         return rc;
     begin_intake(pass, request, budget);
@@ -320,7 +321,7 @@ static void pass_fini(struct pass *pass)
     sta_intake_fini(&pass->intake);
     sta_exact_sweep_destroy(pass->sweep);
     sta_tallies_destroy(pass->tallies);
-    sta_kinds_destroy(pass->kinds);
+    sta_event_signatures_destroy(pass->signatures);
     sta_rank_groups_fini(&pass->groups);
 }
 
@@ -364,7 +365,7 @@ int sta_exact_gather(const struct sta_exact_request *request, const struct sta_s
 
 void sta_exact_result_fini(struct sta_exact_result *result)
 {
-    sta_fields_fini(&result->places);
+    sta_fields_fini(&result->cells);
     sta_fields_fini(&result->metrics);
     sta_contributions_destroy(result->contributions);
     sta_exact_keys_destroy(result->keys);

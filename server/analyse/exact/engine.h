@@ -42,11 +42,11 @@ struct sta_exact_result {
     struct sta_exact_shape shape;
     struct sta_exact_keys *keys;
     struct sta_contributions *contributions;
-    struct sta_fields places, metrics; /* at place * bins + bin */
+    struct sta_fields cells, metrics; /* at cell * bins + bin */
     struct sta_exact_counts counts;
     struct sta_exact_counts *counts_by_bin; /* NULL unless asked for */
     struct sta_account *account;            /* all of this is charged to */
-    uint32_t place_count;                   /* of one row or of bins: the wanted layers, in their order */
+    uint32_t cell_count;                    /* of one row or of bins: the wanted layers, in their order */
 };
 
 /** The scan that serves an ask, but for what it feeds. */
@@ -69,9 +69,10 @@ STA_MUSTCHECK int sta_exact_gather(const struct sta_exact_request *request, cons
  * @runs: what they point to, charged to the account of @budget; sta_account_free() it, also after a failure
  * Return: 0, or what a scan returns.
  */
-STA_MUSTCHECK int sta_exact_occupied(const struct sta_exact_request *request, struct sta_kinds *kinds,
-                                     const struct sta_budget *budget, struct sta_exact_bins *bins,
-                                     struct sta_bin_run **runs, struct sta_error *err);
+STA_MUSTCHECK int sta_exact_occupied(const struct sta_exact_request *request,
+                                     struct sta_event_signatures *signatures, const struct sta_budget *budget,
+                                     struct sta_exact_bins *bins, struct sta_bin_run **runs,
+                                     struct sta_error *err);
 
 /** The bins of width @g ticks that the trace and the query's window have in common. */
 struct sta_exact_bins sta_exact_bins_by_time(const struct sta_bound_query *bound, int64_t g);

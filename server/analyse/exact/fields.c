@@ -22,15 +22,15 @@ static bool is_wanted(enum sta_field field, unsigned wants, bool metric)
     return (wants & needs) == needs;
 }
 
-int sta_fields_init(struct sta_fields *fields, struct sta_account *account, size_t places, unsigned wants,
+int sta_fields_init(struct sta_fields *fields, struct sta_account *account, size_t cells, unsigned wants,
                     bool metric, struct sta_error *err)
 {
-    *fields = (struct sta_fields){.places = places, .account = account};
+    *fields = (struct sta_fields){.cells = cells, .account = account};
     for (enum sta_field f = 0; f < STA_FIELDS; f++) {
         if (!is_wanted(f, wants, metric))
             continue;
         fields->values[f] =
-            sta_account_calloc(account, places + 1, sizeof *fields->values[f], "the rows of this view", err);
+            sta_account_calloc(account, cells + 1, sizeof *fields->values[f], "the rows of this view", err);
         if (fields->values[f] == NULL)
             return err->status;
     }
@@ -44,10 +44,10 @@ void sta_fields_fini(struct sta_fields *fields)
     *fields = (struct sta_fields){0};
 }
 
-double sta_fields_bytes(size_t places, unsigned wants, bool metric)
+double sta_fields_bytes(size_t cells, unsigned wants, bool metric)
 {
     double arrays = 0;
     for (enum sta_field f = 0; f < STA_FIELDS; f++)
         arrays += is_wanted(f, wants, metric);
-    return arrays * sizeof(int64_t) * (double)places;
+    return arrays * sizeof(int64_t) * (double)cells;
 }

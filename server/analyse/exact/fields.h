@@ -1,7 +1,7 @@
 /* fields.h - the integers that every column of an exact table is made of (private to exact).
  *
- * All are bounded sums: what does not fit is STA_TOO_LARGE.  A place is a row's part of one layer, or of one
- * derived metric.  The pass fills an array per field, with a value per place: ticks, bytes or numbers of
+ * All are bounded sums: what does not fit is STA_TOO_LARGE.  A cell is a row's part of one layer, or of one
+ * derived metric.  The pass fills an array per field, with a value per cell: ticks, bytes or numbers of
  * things; columns.h turns them into what is shown. */
 #ifndef STA_ANALYSE_EXACT_FIELDS_H
 #define STA_ANALYSE_EXACT_FIELDS_H
@@ -14,7 +14,7 @@
 #include "common/account.h"
 
 enum sta_field {
-    STA_FIELD_EVENTS, /* that touch the place; a row exists where there are any */
+    STA_FIELD_EVENTS, /* that touch the cell; a row exists where there are any */
     STA_FIELD_COUNT,  /* that start there */
     STA_FIELD_TIME,
     STA_FIELD_SIZE,
@@ -48,16 +48,16 @@ enum sta_wants {
 
 struct sta_fields {
     int64_t *values[STA_FIELDS]; /* NULL: not wanted */
-    size_t places;
+    size_t cells;
     struct sta_account *account;
 };
 
 /** All 0, charged.  @wants: bits; counts and times are always there.  @metric: only what a derived metric
  * has. Fini also after a failure. */
-STA_MUSTCHECK int sta_fields_init(struct sta_fields *fields, struct sta_account *account, size_t places,
+STA_MUSTCHECK int sta_fields_init(struct sta_fields *fields, struct sta_account *account, size_t cells,
                                   unsigned wants, bool metric, struct sta_error *err);
 void sta_fields_fini(struct sta_fields *fields);
-/** Bytes that so many places take. */
-double sta_fields_bytes(size_t places, unsigned wants, bool metric);
+/** Bytes that so many cells take. */
+double sta_fields_bytes(size_t cells, unsigned wants, bool metric);
 
 #endif

@@ -21,7 +21,7 @@ int sta_files_init(struct sta_files *files, const struct sta_exact_bins *bins,
     files->recent = sta_alloc_array(workers, sizeof *files->recent);
     for (unsigned w = 0; w < workers; w++) {
         files->recent[w] = sta_alloc(sizeof **files->recent);
-        memset(files->recent[w], 0xff, sizeof **files->recent); /* no kind has this number */
+        memset(files->recent[w], 0xff, sizeof **files->recent); /* no signature has this number */
     }
     return rc;
 }
@@ -49,14 +49,14 @@ static int put(struct sta_files *files, unsigned worker, uint32_t layer, uint32_
     return sta_feed_add(&files->feed, worker, row, err);
 }
 
-int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind, uint32_t key,
-                   uint32_t file, size_t low, size_t high, struct sta_error *err)
+int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_event_signature *of,
+                   uint32_t key, uint32_t file, size_t low, size_t high, struct sta_error *err)
 {
     int rc = STA_OK;
-    for (uint32_t i = 0; rc == 0 && i < kind->layer_count; i++) {
-        rc = put(files, worker, kind->layers[i], key, file, low, 1, err);
+    for (uint32_t i = 0; rc == 0 && i < of->layer_count; i++) {
+        rc = put(files, worker, of->layers[i], key, file, low, 1, err);
         if (rc == 0 && files->by_time)
-            rc = put(files, worker, kind->layers[i], key, file, high + 1, -1, err);
+            rc = put(files, worker, of->layers[i], key, file, high + 1, -1, err);
     }
     return rc;
 }

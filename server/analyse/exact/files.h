@@ -8,14 +8,14 @@
 
 #include "analyse/exact/bins.h"
 #include "analyse/exact/feed.h"
-#include "analyse/exact/kinds.h"
+#include "analyse/exact/signatures.h"
 
 #define STA_FILES_RECENT 4096 /* a power of two */
 
 /* What a worker took lately; most of it comes again at once. */
 struct sta_files_recent {
     struct sta_files_seen {
-        uint64_t what;         /* kind, then reference to a file */
+        uint64_t what;         /* number of the signature, then reference to a file */
         uint64_t where;        /* bin, then key */
     } items[STA_FILES_RECENT]; /* by hash */
 };
@@ -31,29 +31,30 @@ STA_MUSTCHECK int sta_files_init(struct sta_files *files, const struct sta_exact
                                  const struct sta_budget *budget, struct sta_error *err);
 void sta_files_fini(struct sta_files *files);
 
-/** An event of a key is about @file in the bins @low to @high, and of the layers of its kind. */
-STA_MUSTCHECK int sta_files_take(struct sta_files *files, unsigned worker, const struct sta_kind *kind,
-                                 uint32_t key, uint32_t file, size_t low, size_t high, struct sta_error *err);
+/** An event of a key is about @file in the bins @low to @high, and of the layers of its signature. */
+STA_MUSTCHECK int sta_files_take(struct sta_files *files, unsigned worker,
+                                 const struct sta_event_signature *of, uint32_t key, uint32_t file,
+                                 size_t low, size_t high, struct sta_error *err);
 
-static inline struct sta_files_seen sta_files_seen(uint32_t kind, uint32_t ref, uint32_t key, size_t bin)
+static inline struct sta_files_seen sta_files_seen(uint32_t number, uint32_t ref, uint32_t key, size_t bin)
 {
-    return (struct sta_files_seen){(uint64_t)kind << 32 | ref, (uint64_t)bin << 32 | key};
+    return (struct sta_files_seen){(uint64_t)number << 32 | ref, (uint64_t)bin << 32 | key};
 }
 
 /** Where it is noted that an event of one bin came: once it is, another one like it adds nothing. */
-static inline struct sta_files_seen *sta_files_place(struct sta_files_recent *recent,
-                                                     struct sta_files_seen seen)
+static inline struct sta_files_seen *sta_files_slot(struct sta_files_recent *recent,
+                                                    struct sta_files_seen seen)
 {
-    /* Files that follow one another have places that do; one round is enough, it need not be even. */
-    const uint32_t kind = (uint32_t)(seen.what >> 32), bin = (uint32_t)(seen.where >> 32);
+    /* Consecutive files have consecutive slots; one round is enough, it need not be even. */
+    const uint32_t number = (uint32_t)(seen.what >> 32), bin = (uint32_t)(seen.where >> 32);
     const uint32_t rest = (uint32_t)seen.where + bin * 3;
-    const uint32_t hash = (uint32_t)seen.what + rest * UINT32_C(0x9e3779b1) + kind * UINT32_C(0x85ebca6b);
+    const uint32_t hash = (uint32_t)seen.what + rest * UINT32_C(0x9e3779b1) + number * UINT32_C(0x85ebca6b);
     return &recent->items[hash % STA_FILES_RECENT];
 }
 
 static inline bool sta_files_is_seen(struct sta_files_recent *recent, struct sta_files_seen seen)
 {
-    const struct sta_files_seen *last = sta_files_place(recent, seen);
+    const struct sta_files_seen *last = sta_files_slot(recent, seen);
     return last->what == seen.what && last->where == seen.where;
 }
 

@@ -187,9 +187,9 @@ static void choose(const struct sta_intake *intake, const struct rows *rows, uin
 
 /* The sums of any row: of several bins, or cut. */
 static int take_row(struct sta_intake *intake, unsigned worker, const struct rows *rows, uint32_t row,
-                    const struct sta_kind *kind, uint32_t key, struct sta_error *err)
+                    const struct sta_event_signature *signature, uint32_t key, struct sta_error *err)
 {
-    const struct sta_additive_event event = {.signature = kind->number,
+    const struct sta_additive_event event = {.signature = signature->number,
                                              .key = key,
                                              .ts = rows->ts[row],
                                              .dur = STA_MAX(rows->dur[row], 0),
@@ -206,11 +206,11 @@ static bool tells_sizes(const struct sta_intake *intake)
     return (intake->request->wants & STA_WANT_SIZE_BINS) != 0;
 }
 
-/* The sums of a row that lies whole in the place that the worker is at. */
+/* The sums of a row that lies wholly in the result row that the worker is at. */
 static void put_row(struct sta_additive_worker *to, const struct rows *rows, uint32_t row,
                     const struct sta_intake_class *class, bool sized)
 {
-    sta_additive_put(to, class->signature, STA_MAX(rows->dur[row], 0), size_of(rows, row), sized);
+    sta_additive_put(to, class->number, STA_MAX(rows->dur[row], 0), size_of(rows, row), sized);
 }
 
 /* An event of no wanted layer is counted where it starts, beside those before it whatever its key; nobody
@@ -219,12 +219,12 @@ static int take_other(struct sta_intake *intake, struct sta_additive_worker *to,
                       uint32_t row, const struct sta_intake_class *class, struct sta_error *err)
 {
     const int64_t ts = rows->ts[row];
-    int64_t place = to->place;
+    int64_t result_row = to->row;
     if (ts < intake->bins->from)
         return STA_OK;
     if (intake->request->count_bins)
-        place = sta_additive_place(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
-    int rc = sta_additive_go_to(&intake->additive, to, place, err);
+        result_row = sta_additive_result_row(&intake->additive, STA_NO_CODE, sta_bin_of(intake->bins, ts));
+    int rc = sta_additive_go_to(&intake->additive, to, result_row, err);
     if (rc == 0)
         put_row(to, rows, row, class, false);
     return rc;
@@ -251,21 +251,21 @@ SEPARATE static int take_sums(struct sta_intake *intake, unsigned number, const 
         if (class->is_other) {
             rc = take_other(intake, to, rows, row, class, err);
         } else if ((ts >= bin.from) & (ts < bin.to) & (te_of(rows, row) <= bin.to)) {
-            rc = sta_additive_go_to(additive, to, sta_additive_place(additive, key, bin.bin), err);
+            rc = sta_additive_go_to(additive, to, sta_additive_result_row(additive, key, bin.bin), err);
             if (rc == 0)
                 put_row(to, rows, row, class, sized);
         } else {
-            rc = take_row(intake, number, rows, row, class->kind, key, err);
+            rc = take_row(intake, number, rows, row, class->signature, key, err);
             bin = worker->bin;
         }
     }
     return rc;
 }
 
-/* Likewise of rows that lie in the place that the worker is at: most do. */
-SEPARATE static void take_sums_of_place(const struct sta_intake_class *classes, const struct rows *rows,
-                                        const struct chosen *chosen, bool sized,
-                                        struct sta_additive_slot *slots)
+/* Likewise of rows that lie in the result row that the worker is at: most do. */
+SEPARATE static void take_sums_of_one_row(const struct sta_intake_class *classes, const struct rows *rows,
+                                          const struct chosen *chosen, bool sized,
+                                          struct sta_additive_slot *slots)
 {
     const uint32_t *const codes = rows->classes;
     const int64_t *const dur = rows->dur, *const sizes = rows->sizes;
@@ -273,7 +273,7 @@ SEPARATE static void take_sums_of_place(const struct sta_intake_class *classes, 
     for (const uint32_t *at = chosen->rows; at < end; at++) {
         const int64_t size = sizes != NULL ? sizes[*at] : 0;
         const uint32_t bin = sized ? sta_size_bin(size) : STA_SIZE_BINS;
-        const uint32_t signature = classes[codes[*at]].signature;
+        const uint32_t signature = classes[codes[*at]].number;
         sta_additive_count(&slots[(size_t)signature << STA_SIZE_BIN_BITS | bin], STA_MAX(dur[*at], 0), size);
     }
 }
@@ -290,10 +290,10 @@ SEPARATE static int take_file(struct sta_intake *intake, unsigned number,
     const uint32_t file = ref != STA_NO_CODE ? intake->entities->file_of_ref[ref] : STA_NO_CODE;
     const size_t low = seen.where >> 32;
     if (low == high)
-        *sta_files_place(intake->files.recent[number], seen) = seen;
+        *sta_files_slot(intake->files.recent[number], seen) = seen;
     if (file == STA_NO_CODE || class->is_other)
         return STA_OK;
-    return sta_files_take(&intake->files, number, class->kind, key, file, low, high, err);
+    return sta_files_take(&intake->files, number, class->signature, key, file, low, high, err);
 }
 
 SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const struct rows *rows,
@@ -313,7 +313,7 @@ SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const
         if (class->is_other || rows->files[row] == STA_NO_CODE || rows->ts[row] < intake->range.from)
             continue; /* counted where it starts */
         sta_exact_part_bins_near(intake->bins, &bin, &part);
-        const struct sta_files_seen seen = sta_files_seen(class->signature, rows->files[row], key, part.low);
+        const struct sta_files_seen seen = sta_files_seen(class->number, rows->files[row], key, part.low);
         if (part.low != part.high || !sta_files_is_seen(recent, seen))
             rc = take_file(intake, number, class, seen, part.high, err);
     }
@@ -322,8 +322,8 @@ SEPARATE static int take_files(struct sta_intake *intake, unsigned number, const
 
 /* Likewise of rows of one key that lie in a bin whole.  Without a branch for those that have no file: which
  * rows have one is hard to predict. */
-SEPARATE static int take_files_of_place(struct sta_intake *intake, unsigned number, const struct rows *rows,
-                                        const struct chosen *chosen, struct sta_error *err)
+SEPARATE static int take_files_of_one_row(struct sta_intake *intake, unsigned number, const struct rows *rows,
+                                          const struct chosen *chosen, struct sta_error *err)
 {
     const struct sta_intake_class *const classes = intake->workers[number].classes;
     struct sta_files_recent *const recent = intake->files.recent[number];
@@ -332,7 +332,7 @@ SEPARATE static int take_files_of_place(struct sta_intake *intake, unsigned numb
     const size_t bin = intake->workers[number].bin.bin;
     for (const uint32_t *at = chosen->rows; at < end; at++) {
         const struct sta_intake_class *class = &classes[codes[*at]];
-        const struct sta_files_seen seen = sta_files_seen(class->signature, files[*at], 0, bin);
+        const struct sta_files_seen seen = sta_files_seen(class->number, files[*at], 0, bin);
         if (sta_files_is_seen(recent, seen))
             continue;
         int rc = take_file(intake, number, class, seen, bin, err);
@@ -395,9 +395,9 @@ SEPARATE static int take_spans(struct sta_intake *intake, struct sta_intake_work
     return STA_OK;
 }
 
-/* Whether all rows go to one place, which has to be found once then; else of each row. */
-static bool has_place(const struct sta_intake *intake, const struct sta_additive_worker *to,
-                      const struct rows *rows)
+/* Whether all rows go to one result row, which has to be found once then; else of each row. */
+static bool has_one_result_row(const struct sta_intake *intake, const struct sta_additive_worker *to,
+                               const struct rows *rows)
 {
     return rows->in_bin && sta_exact_keys_source(intake->keys) <= STA_KEY_TIME &&
            to->slot_capacity <= (size_t)rows->count * SLOTS_OF_ROW;
@@ -408,12 +408,12 @@ static int take_chosen(struct sta_intake *intake, unsigned number, const struct 
 {
     int rc = STA_OK;
     if (slots != NULL)
-        take_sums_of_place(intake->workers[number].classes, rows, chosen, tells_sizes(intake), slots);
+        take_sums_of_one_row(intake->workers[number].classes, rows, chosen, tells_sizes(intake), slots);
     else
         rc = take_sums(intake, number, rows, chosen, err);
     if (rc != 0 || rows->files == NULL)
         return rc;
-    return slots != NULL ? take_files_of_place(intake, number, rows, chosen, err)
+    return slots != NULL ? take_files_of_one_row(intake, number, rows, chosen, err)
                          : take_files(intake, number, rows, chosen, err);
 }
 
@@ -422,7 +422,7 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
 {
     struct sta_intake_worker *worker = &intake->workers[number];
     struct sta_additive_worker *to = &intake->additive.workers[number];
-    struct sta_additive_slot *slots = NULL; /* of the place of all rows */
+    struct sta_additive_slot *slots = NULL; /* of the result row of all rows */
     struct rows rows;
     struct chosen chosen;
     struct sta_exact_span *end = spans;
@@ -430,9 +430,9 @@ int sta_intake_take(struct sta_intake *intake, unsigned number, const struct sta
     const uint32_t last = rc == 0 ? largest_code(&rows, rows.classes) : 0;
     if (rc == 0 && last >= worker->class_count)
         rc = sta_intake_meet(intake, number, last, err);
-    if (rc == 0 && has_place(intake, to, &rows)) {
+    if (rc == 0 && has_one_result_row(intake, to, &rows)) {
         rc = sta_additive_go_to(&intake->additive, to,
-                                sta_additive_place(&intake->additive, 0, worker->bin.bin), err);
+                                sta_additive_result_row(&intake->additive, 0, worker->bin.bin), err);
         slots = sta_additive_slots(to);
     }
     for (uint32_t first = 0; rc == 0 && first < rows.count; first += MOST_ROWS) {

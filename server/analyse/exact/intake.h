@@ -13,11 +13,11 @@
 
 /* What a worker knows of a class. */
 struct sta_intake_class {
-    const struct sta_kind *kind;
-    uint32_t signature;              /* number of the kind */
+    const struct sta_event_signature *signature;
+    uint32_t number;                 /* of the signature */
     bool is_other;                   /* of no wanted layer */
     bool is_span;                    /* its events cover something */
-    const _Atomic uint32_t *streams; /* of the kind; NULL: no span of it has come */
+    const _Atomic uint32_t *streams; /* of the signature; NULL: no span of it has come */
 };
 
 struct sta_intake_worker {
@@ -39,7 +39,7 @@ struct sta_intake {
     const struct sta_entities *entities;
     const struct sta_exact_bins *bins;
     struct sta_time_range range; /* events that start in it are counted, time in it is measured */
-    struct sta_kinds *kinds;
+    struct sta_event_signatures *signatures;
     struct sta_exact_keys *keys;
     struct sta_contributions *contributions;
     struct sta_additive additive;

@@ -1,4 +1,4 @@
-/* What a worker knows of classes: their kinds, and the contributions of their events. */
+/* What a worker knows of classes: their signatures, and the contributions of their events. */
 #include "analyse/exact/intake.h"
 
 int sta_intake_meet(struct sta_intake *intake, unsigned number, uint32_t last, struct sta_error *err)
@@ -7,16 +7,17 @@ int sta_intake_meet(struct sta_intake *intake, unsigned number, uint32_t last, s
     int rc = STA_GROW_ZEROED(intake->budget->account, worker->classes, worker->class_capacity,
                              (size_t)last + 1, err);
     for (; rc == 0 && worker->class_count <= last; worker->class_count++) {
-        const struct sta_kind *kind = sta_kinds_of(intake->kinds, (uint32_t)worker->class_count, err);
-        if (kind == NULL)
+        const struct sta_event_signature *of =
+            sta_event_signatures_of(intake->signatures, (uint32_t)worker->class_count, err);
+        if (of == NULL)
             return err->status;
-        rc = sta_additive_meet(&intake->additive, number, kind->number, err);
+        rc = sta_additive_meet(&intake->additive, number, of->number, err);
         worker->classes[worker->class_count] =
-            (struct sta_intake_class){.kind = kind,
-                                      .signature = kind->number,
-                                      .is_other = kind->layer_count == 0,
+            (struct sta_intake_class){.signature = of,
+                                      .number = of->number,
+                                      .is_other = of->layer_count == 0,
                                       .is_span = intake->request->wants & STA_WANT_ORDER &&
-                                                 (kind->layer_count > 0 || kind->union_count > 0)};
+                                                 (of->layer_count > 0 || of->union_count > 0)};
     }
     return rc;
 }
@@ -35,7 +36,7 @@ static int find_by_key(struct sta_intake *intake, struct sta_intake_worker *work
     }
     if (number == STA_NO_CODE ||
         !sta_map_find(&worker->contribution_of_key, (uint64_t)number << 32 | key, contribution)) {
-        rc = sta_contributions_add(intake->contributions, class->kind, thread, key, contribution, err);
+        rc = sta_contributions_add(intake->contributions, class->signature, thread, key, contribution, err);
         if (rc != 0)
             return rc;
         number = sta_stream_at(class->streams, thread);
@@ -54,7 +55,7 @@ int sta_intake_contribution(struct sta_intake *intake, struct sta_intake_worker 
 {
     const uint32_t *key_of_threads = sta_exact_keys_of_threads(intake->keys);
     if (class->streams == NULL)
-        class->streams = sta_contributions_streams(intake->contributions, class->kind, err);
+        class->streams = sta_contributions_streams(intake->contributions, class->signature, err);
     if (class->streams == NULL)
         return err->status;
     if (key != NULL)
@@ -62,6 +63,6 @@ int sta_intake_contribution(struct sta_intake *intake, struct sta_intake_worker 
     *contribution = sta_stream_at(class->streams, thread);
     if (*contribution != STA_NO_CODE)
         return STA_OK;
-    return sta_contributions_add(intake->contributions, class->kind, thread,
+    return sta_contributions_add(intake->contributions, class->signature, thread,
                                  key_of_threads != NULL ? key_of_threads[thread] : 0, contribution, err);
 }

@@ -16,14 +16,14 @@ static const char WHAT[] = "the bins that have events";
 struct worker {
     struct sta_word_pair *runs; /* number of the first bin, number of the last */
     size_t count, capacity;
-    size_t joined;                 /* of the first ones, which are in order and do not touch */
-    const struct sta_kind **kinds; /* by class; NULL: not yet met */
+    size_t joined; /* of the first ones, which are in order and do not touch */
+    const struct sta_event_signature **signatures; /* by class; NULL: not yet met */
     size_t class_capacity;
 };
 
 struct occupied {
     const struct sta_exact_request *request;
-    struct sta_kinds *kinds;
+    struct sta_event_signatures *signatures;
     const struct sta_budget *budget;
     struct worker *workers;
 };
@@ -63,11 +63,11 @@ static int join(struct worker *worker, const struct sta_budget *budget, struct s
 
 static int meet_class(struct occupied *occupied, struct worker *worker, uint32_t class, struct sta_error *err)
 {
-    int rc = STA_ACCOUNT_GROW_ZEROED(occupied->budget->account, worker->kinds, worker->class_capacity,
+    int rc = STA_ACCOUNT_GROW_ZEROED(occupied->budget->account, worker->signatures, worker->class_capacity,
                                      (size_t) class + 1, WHAT, err);
     if (rc == 0)
-        worker->kinds[class] = sta_kinds_of(occupied->kinds, class, err);
-    return rc != 0 || worker->kinds[class] != NULL ? rc : err->status;
+        worker->signatures[class] = sta_event_signatures_of(occupied->signatures, class, err);
+    return rc != 0 || worker->signatures[class] != NULL ? rc : err->status;
 }
 
 static int take_rows(void *self, unsigned number, const struct sta_scan_rows *rows, struct sta_error *err)
@@ -88,9 +88,9 @@ static int take_rows(void *self, unsigned number, const struct sta_scan_rows *ro
         const uint32_t class = rows->classes[row];
         if (!sta_exact_part_of(bins, at, at + STA_MAX(dur[row], 0), &part))
             continue;
-        if (class >= worker->class_capacity || worker->kinds[class] == NULL)
+        if (class >= worker->class_capacity || worker->signatures[class] == NULL)
             rc = meet_class(occupied, worker, class, err);
-        if (rc != 0 || worker->kinds[class]->layer_count == 0)
+        if (rc != 0 || worker->signatures[class]->layer_count == 0)
             continue;
         uint64_t low = (uint64_t)(part.from / bins->g);
         uint64_t high = part.to > part.from ? (uint64_t)((part.to - 1) / bins->g) : low;
@@ -135,12 +135,12 @@ static int number_bins(const struct worker *all, const struct sta_budget *budget
     return STA_OK;
 }
 
-int sta_exact_occupied(const struct sta_exact_request *request, struct sta_kinds *kinds,
+int sta_exact_occupied(const struct sta_exact_request *request, struct sta_event_signatures *signatures,
                        const struct sta_budget *budget, struct sta_exact_bins *bins,
                        struct sta_bin_run **runs, struct sta_error *err)
 {
     unsigned workers = sta_budget_workers(budget);
-    struct occupied occupied = {.request = request, .kinds = kinds, .budget = budget};
+    struct occupied occupied = {.request = request, .signatures = signatures, .budget = budget};
     struct sta_accumulator accumulator = {&occupied, take_rows};
     struct sta_scan scan = sta_exact_scan(request);
     scan.accumulators = &accumulator;
@@ -153,7 +153,7 @@ int sta_exact_occupied(const struct sta_exact_request *request, struct sta_kinds
         rc = number_bins(&occupied.workers[0], budget, bins, runs, err);
     for (unsigned w = 0; w < workers; w++) {
         sta_account_free(budget->account, occupied.workers[w].runs);
-        sta_account_free(budget->account, occupied.workers[w].kinds);
+        sta_account_free(budget->account, occupied.workers[w].signatures);
     }
     free(occupied.workers);
     return rc;

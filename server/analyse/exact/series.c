@@ -131,21 +131,21 @@ static void put_column(const struct series *series, const struct sta_exact_resul
                        const struct sta_exact_choice *choice, struct sta_table_column *to)
 {
     size_t bins = result->bins.count;
-    const struct sta_fields *fields = &result->places;
-    const size_t own = result->shape.layers[layer].place;
-    size_t place = own;
+    const struct sta_fields *fields = &result->cells;
+    const size_t own = result->shape.layers[layer].wanted_index;
+    size_t cell = own;
     if (choice->metric != NULL) {
         long metric = metric_of(&series->bound->preset->layers[layer], choice->metric);
         if (metric < 0)
             return;
         fields = &result->metrics;
-        place = result->shape.layers[layer].first_metric + (size_t)metric;
+        cell = result->shape.layers[layer].first_metric + (size_t)metric;
     } else if (!sta_exact_layer_has(&result->shape, layer, choice->column)) {
         return;
     }
     for (size_t b = 0; b < bins; b++)
-        if (result->places.values[STA_FIELD_EVENTS][own * bins + b] > 0)
-            sta_exact_put(choice->column, fields, place * bins + b, 1e6 * (double)series->bound->ticks_per_us,
+        if (result->cells.values[STA_FIELD_EVENTS][own * bins + b] > 0)
+            sta_exact_put(choice->column, fields, cell * bins + b, 1e6 * (double)series->bound->ticks_per_us,
                           to, b);
 }
 

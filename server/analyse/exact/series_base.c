@@ -114,19 +114,19 @@ static void put_head(struct sta_buffer *out, const struct sta_exact_bins *bins)
 }
 
 static void put_fields(struct sta_buffer *out, size_t metric_and_one, const struct sta_fields *fields,
-                       size_t place, size_t bins)
+                       size_t cell, size_t bins)
 {
     for (size_t i = 0; i < STA_COUNT_OF(added); i++)
         if (fields->values[added[i]] != NULL)
-            put_array(out, array_name(metric_and_one, added[i]), fields->values[added[i]] + place * bins,
-                      bins, 1);
+            put_array(out, array_name(metric_and_one, added[i]), fields->values[added[i]] + cell * bins, bins,
+                      1);
 }
 
 static void put_layer(struct sta_buffer *out, const struct sta_exact_result *result, uint32_t layer)
 {
     const struct sta_exact_shape_layer *shape = &result->shape.layers[layer];
     put_head(out, &result->bins);
-    put_fields(out, 0, &result->places, shape->place, result->bins.count);
+    put_fields(out, 0, &result->cells, shape->wanted_index, result->bins.count);
     for (uint32_t m = 0; m < shape->metric_count; m++)
         put_fields(out, m + 1, &result->metrics, shape->first_metric + m, result->bins.count);
 }
@@ -144,12 +144,12 @@ static bool take_array(struct sta_exact_result *result, uint32_t layer, uint32_t
 {
     const struct sta_exact_shape_layer *shape = &result->shape.layers[layer];
     uint32_t metric = name / STA_FIELDS;
-    struct sta_fields *fields = metric == 0 ? &result->places : &result->metrics;
-    size_t place = metric == 0 ? shape->place : shape->first_metric + metric - 1;
+    struct sta_fields *fields = metric == 0 ? &result->cells : &result->metrics;
+    size_t cell = metric == 0 ? shape->wanted_index : shape->first_metric + metric - 1;
     int64_t *to = fields->values[name % STA_FIELDS];
     if (metric > shape->metric_count)
         return false;
-    return to == NULL || fields->places == 0 || add_array(in, count, coarser, to + place * coarser->bins, 1);
+    return to == NULL || fields->cells == 0 || add_array(in, count, coarser, to + cell * coarser->bins, 1);
 }
 
 /* @layer: STA_NO_LAYER for the counts. */
@@ -188,7 +188,7 @@ static int result_init(struct sta_exact_result *result, const struct sta_exact_r
         sta_account_calloc(account, bins + 1, sizeof *result->counts_by_bin, "counts by bin", err);
     if (result->counts_by_bin == NULL)
         return err->status;
-    int rc = sta_fields_init(&result->places, account, result->shape.wanted_count * bins, request->wants,
+    int rc = sta_fields_init(&result->cells, account, result->shape.wanted_count * bins, request->wants,
                              false, err);
     if (rc == 0 && request->wants & STA_WANT_METRICS)
         rc = sta_fields_init(&result->metrics, account, result->shape.metric_count * bins, request->wants,

@@ -24,7 +24,7 @@ void sta_exact_shape_init(struct sta_exact_shape *shape, const struct sta_preset
         layer->wanted = wanted == NULL || wanted[l];
         layer->parent = sta_preset_layer_number(preset, preset->layers[l].parent);
         layer->first_metric = shape->metric_count;
-        layer->place = shape->wanted_count;
+        layer->wanted_index = shape->wanted_count;
         layer->metric_count = layer->wanted ? (uint32_t)preset->layers[l].metric_count : 0;
         shape->metric_count += layer->metric_count;
         shape->wanted_count += layer->wanted;

@@ -12,7 +12,7 @@ struct sta_exact_shape_layer {
     bool wanted;                         /* the query is about this layer */
     bool exposed;                        /* has exposed and hidden columns */
     bool has_children;                   /* has self_group_sum */
-    uint32_t place;                      /* number among the wanted layers */
+    uint32_t wanted_index;               /* number among the wanted layers */
     uint32_t first_metric, metric_count; /* in the numbering of all wanted layers' metrics */
 };
 

@@ -1,7 +1,7 @@
 /* Asks and states as bytes.
  *
- * A state is: values of keys; kinds by number; contributions, each with its accumulators; tallies; groups of
- * files; groups of sums.  All but the last are taken at once.  The sums wait until rows are known. */
+ * A state is: values of keys; signatures by number; contributions, each with its accumulators; tallies;
+ * groups of files; groups of sums.  All are taken at once but the sums, which wait until rows are known. */
 #include "analyse/exact/share.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static const char WHAT[] = "the share of another rank";
 struct sta_exact_received {
     struct sta_cursor sums; /* at its groups; nothing: it has sent none */
     uint32_t *keys;         /* by key there; NULL: the same */
-    uint32_t *kinds;        /* by number there */
-    uint32_t key_count, kind_count;
+    uint32_t *signatures;   /* by number there */
+    uint32_t key_count, signature_count;
 };
 
 /* ---- the ask as bytes */
@@ -69,7 +69,7 @@ void sta_exact_shared_end(struct sta_exact_shared *shared)
 {
     for (unsigned rank = 1; rank < sta_shared_time_count(&shared->time); rank++) {
         sta_account_free(shared->time.budget->account, shared->parts[rank].keys);
-        sta_account_free(shared->time.budget->account, shared->parts[rank].kinds);
+        sta_account_free(shared->time.budget->account, shared->parts[rank].signatures);
     }
     sta_shared_time_end(&shared->time);
     free(shared->parts);
@@ -85,7 +85,7 @@ static void put_contributions(const struct sta_intake *intake, struct sta_buffer
     for (uint32_t c = 0; c < counts.contributions; c++) {
         const struct sta_contribution *contribution = sta_contributions_at(intake->contributions, c);
         const uint32_t accumulators = sta_contribution_accumulators(contribution);
-        sta_put_varint(out, contribution->kind->number);
+        sta_put_varint(out, contribution->signature->number);
         sta_put_varint(out, contribution->thread);
         sta_put_varint(out, contribution->key);
         sta_put_varint(out, accumulators);
@@ -110,14 +110,15 @@ static int take_contribution(struct sta_cursor *in, const struct sta_exact_recei
                              const struct sta_intake *intake, const struct sta_tally_names *names,
                              struct sta_error *err)
 {
-    const uint64_t kind = sta_shared_get_index(in, part->kind_count);
+    const uint64_t signature = sta_shared_get_index(in, part->signature_count);
     const uint64_t thread = sta_shared_get_index(in, sta_contributions_threads(intake->contributions));
     const uint64_t theirs = sta_shared_get_index(in, (uint64_t)UINT32_MAX + 1);
     const uint64_t count = sta_get_varint(in);
     uint32_t key, number;
     if (in->failed || !key_of(part, (uint32_t)theirs, &key))
         return sta_shared_fail(err);
-    int rc = sta_contributions_add(intake->contributions, sta_kinds_at(intake->kinds, part->kinds[kind]),
+    int rc = sta_contributions_add(intake->contributions,
+                                   sta_event_signatures_at(intake->signatures, part->signatures[signature]),
                                    (uint32_t)thread, key, &number, err);
     if (rc != 0)
         return rc;
@@ -167,15 +168,15 @@ static int take_kinds(struct sta_cursor *in, struct sta_exact_received *part, st
     const uint64_t count = sta_get_varint(in);
     if (in->failed || count > (uint64_t)(in->end - in->at))
         return sta_shared_fail(err);
-    part->kinds =
-        sta_account_alloc(intake->budget->account, (size_t)count + 1, sizeof *part->kinds, WHAT, err);
-    if (part->kinds == NULL)
+    part->signatures =
+        sta_account_alloc(intake->budget->account, (size_t)count + 1, sizeof *part->signatures, WHAT, err);
+    if (part->signatures == NULL)
         return err->status;
-    for (; part->kind_count < count; part->kind_count++) {
-        const struct sta_kind *kind = sta_kinds_get(intake->kinds, in, err);
-        if (kind == NULL)
+    for (; part->signature_count < count; part->signature_count++) {
+        const struct sta_event_signature *signature = sta_event_signatures_get(intake->signatures, in, err);
+        if (signature == NULL)
             return err->status;
-        part->kinds[part->kind_count] = kind->number;
+        part->signatures[part->signature_count] = signature->number;
     }
     return STA_OK;
 }
@@ -235,7 +236,7 @@ int sta_exact_put_state(struct sta_intake *intake, const struct sta_buffer *tall
 {
     int rc = tallies->failed ? sta_fail(err, STA_ELIMIT, "memory ran out for %s", WHAT) : STA_OK;
     sta_exact_keys_put_values(intake->keys, state);
-    sta_kinds_put(intake->kinds, state);
+    sta_event_signatures_put(intake->signatures, state);
     put_contributions(intake, state);
     sta_put_block(state, tallies->data, tallies->size);
     if (rc == 0 && intake->request->wants & STA_WANT_FILES)
@@ -282,9 +283,9 @@ static int add_translated(void *context, uint32_t signature, uint32_t key, size_
 {
     const struct translation *to = context;
     uint32_t here;
-    if (signature >= to->part->kind_count || !key_of(to->part, key, &here))
+    if (signature >= to->part->signature_count || !key_of(to->part, key, &here))
         return sta_shared_fail(err);
-    return to->add(to->context, to->part->kinds[signature], here, bin, sums, err);
+    return to->add(to->context, to->part->signatures[signature], here, bin, sums, err);
 }
 
 int sta_exact_shared_each(const struct sta_exact_shared *shared, const struct sta_additive *additive,

@@ -1,8 +1,8 @@
 /* share.h - an exact table that several processes fill: each of a range of time (private to exact).
  *
  * What goes to the others is the ask; what comes back are the partial sums and tallies of their range, in
- * terms of what all processes have in common: kinds by what makes them, threads, files and hosts by their
- * number in the trace, keys by their values. */
+ * terms of what all processes have in common: signatures by what makes them, threads, files and hosts by
+ * their number in the trace, keys by their values. */
 #ifndef STA_ANALYSE_EXACT_SHARE_H
 #define STA_ANALYSE_EXACT_SHARE_H
 

@@ -60,7 +60,7 @@ static bool any_layer_has(const struct sta_exact_shape *shape, const struct sta_
 
 static bool has_events(const struct sta_exact_result *result, uint32_t layer)
 {
-    return result->places.values[STA_FIELD_EVENTS][layer] > 0;
+    return result->cells.values[STA_FIELD_EVENTS][layer] > 0;
 }
 
 static void put_share(const struct summary *summary, const struct sta_exact_result *result,
@@ -69,7 +69,7 @@ static void put_share(const struct summary *summary, const struct sta_exact_resu
     const int64_t job_ticks = sta_job_ticks(summary->bound->query->snapshot);
     struct sta_table_column *to = sta_table_add(table, SHARE, STA_TYPE_FLOAT, NULL);
     for (uint32_t l = 0; l < result->shape.layer_count; l++) {
-        int64_t longest = result->places.values[STA_FIELD_PROCESS_MAX][l];
+        int64_t longest = result->cells.values[STA_FIELD_PROCESS_MAX][l];
         if (has_events(result, l) && longest != 0 && job_ticks != 0)
             sta_table_set_number(to, l,
                                  ((double)longest / summary->ticks_per_second) /
@@ -84,7 +84,7 @@ static void put_column(const struct summary *summary, const struct sta_exact_res
         sta_table_add(table, column->name, sta_exact_column_type(column), column->unit);
     for (uint32_t l = 0; l < result->shape.layer_count; l++)
         if (has_events(result, l) && sta_exact_layer_has(&result->shape, l, column))
-            sta_exact_put(column, &result->places, l, summary->ticks_per_second, to, l);
+            sta_exact_put(column, &result->cells, l, summary->ticks_per_second, to, l);
         else if (column->field == STA_FIELD_COUNT && column->form == STA_FORM_NUMBER)
             sta_table_set_int(to, l, 0);
 }

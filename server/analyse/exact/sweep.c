@@ -2,7 +2,7 @@
  *
  * DESIGN.  `prepare` notes which spans reach beyond their slice.  `carry`, in the order of slices, takes what
  * earlier slices handed on and hands on what reaches further.  `measure` then goes through the slice bin by
- * bin, alone: every span adds its piece to its accumulators and to the covers of its group, the unions that
+ * bin, alone: every span adds its piece to its accumulators and to the unions of its group, the unions that
  * others are compared with.
  *
  * A worker takes slices in order, and spans are cut at the end of each, so that running ends left from an
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/exact/covers.h"
+#include "analyse/exact/unions.h"
 #include "common/memory.h"
 
 static const char WHAT[] = "measuring a slice of time";
@@ -33,7 +33,7 @@ struct reaches {
 struct worker {
     /* Totals are those of the present bin. */
     struct sta_running_union *running; /* by accumulator, of those that are not compared */
-    struct sta_covers covers;          /* compared: the others */
+    struct sta_unions unions;          /* compared: the others */
     uint32_t *accumulator_seen;        /* the round in which one was listed last */
     size_t running_capacity, accumulator_capacity;
     const struct sta_contribution **met; /* by contribution; NULL: it was not met in this round */
@@ -83,9 +83,9 @@ void sta_exact_sweep_destroy(struct sta_exact_sweep *sweep)
     struct sta_account *account = sweep->account;
     for (unsigned w = 0; w < sweep->intake->worker_count; w++) {
         struct worker *worker = &sweep->workers[w];
-        void *const all[] = {worker->running,      worker->covers.compared, worker->accumulator_seen,
+        void *const all[] = {worker->running,      worker->unions.compared, worker->accumulator_seen,
                              worker->met,          worker->contributions,   worker->items,
-                             worker->beyond.items, worker->open.items,      worker->covers.items};
+                             worker->beyond.items, worker->open.items,      worker->unions.items};
         for (size_t i = 0; i < STA_COUNT_OF(all); i++)
             sta_account_free(account, all[i]);
     }
@@ -123,20 +123,20 @@ static int grow_worker(const struct sta_exact_sweep *sweep, struct worker *worke
     const struct sta_contribution_counts counts = sta_contributions_count(sweep->contributions);
     int rc = STA_GROW_ZEROED(account, worker->running, worker->running_capacity, counts.accumulators, err);
     if (rc == 0)
-        rc = STA_GROW_ZEROED(account, worker->covers.compared, worker->covers.compared_capacity,
+        rc = STA_GROW_ZEROED(account, worker->unions.compared, worker->unions.compared_capacity,
                              counts.compared, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->accumulator_seen, worker->accumulator_capacity,
                              counts.accumulators, err);
     if (rc == 0)
         rc = STA_GROW_ZEROED(account, worker->met, worker->met_capacity, counts.contributions, err);
-    if (rc == 0 && worker->covers.items == NULL) {
+    if (rc == 0 && worker->unions.items == NULL) {
         const struct sta_contributions_options *options = &sweep->contributions->options;
         const size_t groups = options->wants & STA_WANT_UNITS ? options->groups->group_count : 0;
-        const size_t covers = ((size_t)options->shape->layer_count + 1) * groups;
-        worker->covers.items =
-            sta_account_calloc(account, covers + 1, sizeof *worker->covers.items, WHAT, err);
-        rc = worker->covers.items != NULL ? STA_OK : err->status;
+        const size_t unions = ((size_t)options->shape->layer_count + 1) * groups;
+        worker->unions.items =
+            sta_account_calloc(account, unions + 1, sizeof *worker->unions.items, WHAT, err);
+        rc = worker->unions.items != NULL ? STA_OK : err->status;
     }
     return rc;
 }
@@ -206,11 +206,11 @@ static struct sta_exact_measure take_measure(const struct sta_exact_sweep *sweep
     const uint32_t compared = sta_contributions_accumulator(sweep->contributions, number)->compared;
     if (compared == STA_NOT_COMPARED)
         return (struct sta_exact_measure){.total = sta_running_union_take(&worker->running[number])};
-    struct sta_compared_union *with = &worker->covers.compared[compared];
+    struct sta_compared_union *with = &worker->unions.compared[compared];
     return (struct sta_exact_measure){
         .total = sta_running_union_take(&with->of),
-        .covered = sta_covers_take_overlap(&worker->covers, with, STA_OF_COMPUTE),
-        .inner = sta_covers_take_overlap(&worker->covers, with, STA_OF_CHILDREN)};
+        .covered = sta_unions_take_overlap(&worker->unions, with, STA_OF_COMPUTE),
+        .inner = sta_unions_take_overlap(&worker->unions, with, STA_OF_CHILDREN)};
 }
 
 /* Lists the accumulators of a contribution with their measures: each once a round. */
@@ -291,16 +291,16 @@ static inline int take_part(const struct sta_exact_sweep *sweep, struct worker *
         sta_running_union_add(&running[*plain], ts, te);
     const struct sta_compared *with = sta_contribution_compared(of), *const last = with + of->compared;
     for (; with < last; with++) {
-        struct sta_compared_union *compared = &worker->covers.compared[with->number];
-        if (with->compute != STA_NO_COVER && compared->overlaps[STA_OF_COMPUTE].next == 0)
-            sta_covers_compare(&worker->covers, compared, STA_OF_COMPUTE, with->compute, ts, te);
-        if (with->children != STA_NO_COVER && compared->overlaps[STA_OF_CHILDREN].next == 0)
-            sta_covers_compare(&worker->covers, compared, STA_OF_CHILDREN, with->children, ts, te);
+        struct sta_compared_union *compared = &worker->unions.compared[with->number];
+        if (with->compute != STA_NO_UNION && compared->overlaps[STA_OF_COMPUTE].next == 0)
+            sta_unions_compare(&worker->unions, compared, STA_OF_COMPUTE, with->compute, ts, te);
+        if (with->children != STA_NO_UNION && compared->overlaps[STA_OF_CHILDREN].next == 0)
+            sta_unions_compare(&worker->unions, compared, STA_OF_CHILDREN, with->children, ts, te);
         sta_running_union_add(&compared->of, ts, te);
     }
     const uint32_t *index = (const uint32_t *)last, *const unions_end = index + of->unions;
     for (; index < unions_end; index++)
-        sta_covers_add(&worker->covers, *index, ts, te);
+        sta_unions_add(&worker->unions, *index, ts, te);
     return STA_OK;
 }
 

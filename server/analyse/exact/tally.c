@@ -29,9 +29,9 @@ struct sta_tallies {
     struct sta_contributions *contributions;
     struct sta_account *account;
     const struct sta_exact_bins *bins;
-    struct sta_fields *places, *metrics; /* NULL: nothing can be settled yet */
-    uv_mutex_t lock;                     /* over what follows */
-    struct sta_buffer *state;            /* of another process; NULL: bins are settled here */
+    struct sta_fields *cells, *metrics; /* NULL: nothing can be settled yet */
+    uv_mutex_t lock;                    /* over what follows */
+    struct sta_buffer *state;           /* of another process; NULL: bins are settled here */
     struct open_bin *open;
 };
 
@@ -65,10 +65,9 @@ void sta_tallies_destroy(struct sta_tallies *tallies)
     free(tallies);
 }
 
-void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *places,
-                            struct sta_fields *metrics)
+void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *cells, struct sta_fields *metrics)
 {
-    tallies->places = places;
+    tallies->cells = cells;
     tallies->metrics = metrics;
 }
 
@@ -102,9 +101,9 @@ static void finalize(struct sta_tallies *tallies, size_t bin, uint32_t number,
 {
     const struct sta_exact_accumulator *accumulator =
         sta_contributions_accumulator(tallies->contributions, number);
-    size_t at = (size_t)accumulator->place * tallies->bins->count + bin;
-    int64_t *const *values = tallies->places->values;
-    switch (accumulator->kind) {
+    size_t at = (size_t)accumulator->cell * tallies->bins->count + bin;
+    int64_t *const *values = tallies->cells->values;
+    switch (accumulator->type) {
     case STA_ACCUMULATOR_ROW:
         if (values[STA_FIELD_BUSY] != NULL)
             values[STA_FIELD_BUSY][at] += measure->total;
@@ -245,7 +244,7 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
     if (tallies->state != NULL)
         return put_tally(tallies, tally, err);
     int64_t width = sta_bin_to(tallies->bins, tally->bin) - sta_bin_from(tallies->bins, tally->bin);
-    if (tally->width == width && tallies->places != NULL) {
+    if (tally->width == width && tallies->cells != NULL) {
         for (size_t i = 0; i < tally->item_count; i++)
             finalize(tallies, tally->bin, tally->items[i].accumulator, &tally->items[i].measure);
         return STA_OK;
@@ -253,7 +252,7 @@ int sta_tallies_take(struct sta_tallies *tallies, const struct sta_tally *tally,
     uv_mutex_lock(&tallies->lock);
     struct open_bin *open = find_open(tallies, tally->bin);
     int rc = add_part(tallies, open, tally, err);
-    if (rc == 0 && open->width == width && tallies->places != NULL) {
+    if (rc == 0 && open->width == width && tallies->cells != NULL) {
         close_open(tallies, open);
         put_away(tallies, open);
     }

@@ -27,7 +27,7 @@ void sta_tallies_destroy(struct sta_tallies *tallies); /* NULL allowed */
 /** Instead of being settled, what workers bring is put into @state, for another process. */
 void sta_tallies_put_into(struct sta_tallies *tallies, struct sta_buffer *state);
 /** Where settled bins go; NULL until that is known: then bins wait for sta_tallies_finish. */
-void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *places,
+void sta_tallies_set_fields(struct sta_tallies *tallies, struct sta_fields *cells,
                             struct sta_fields *metrics);
 
 /* What was measured in an accumulator. */

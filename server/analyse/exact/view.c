@@ -15,12 +15,12 @@ struct rows {
     size_t count;
     uint32_t *keys; /* by row; NULL by time */
     size_t *bins;   /* by row; NULL by key */
-    size_t *places; /* by place of the layer * count + row: index in the fields; NO_PLACE: the layer has no
-                       row there */
+    size_t *cells;  /* by wanted index of the layer * count + row: index in the fields; NO_CELL: the layer has
+                       no  row there */
     double ticks_per_second;
 };
 
-#define NO_PLACE SIZE_MAX
+#define NO_CELL SIZE_MAX
 
 /* ---- which rows there are */
 
@@ -29,7 +29,7 @@ static const char WHAT[] = "the rows of this view";
 static int find_bins(struct rows *rows, const struct sta_budget *budget, struct sta_error *err)
 {
     const struct sta_exact_result *result = rows->result;
-    const int64_t *events = result->places.values[STA_FIELD_EVENTS];
+    const int64_t *events = result->cells.values[STA_FIELD_EVENTS];
     const size_t bins = result->bins.count;
     int rc = STA_OK;
     rows->bins = sta_account_alloc(budget->account, bins + 1, sizeof *rows->bins, WHAT, err);
@@ -43,14 +43,14 @@ static int find_bins(struct rows *rows, const struct sta_budget *budget, struct 
             rows->bins[rows->count++] = b;
         rc = sta_budget_check_step(budget, b, err);
     }
-    rows->places = sta_account_alloc(budget->account, rows->count * result->shape.wanted_count + 1,
-                                     sizeof *rows->places, WHAT, err);
-    if (rc != 0 || rows->places == NULL)
+    rows->cells = sta_account_alloc(budget->account, rows->count * result->shape.wanted_count + 1,
+                                    sizeof *rows->cells, WHAT, err);
+    if (rc != 0 || rows->cells == NULL)
         return err->status;
     for (uint32_t l = 0; l < result->shape.wanted_count; l++)
         for (size_t r = 0; r < rows->count; r++) {
             size_t at = l * bins + rows->bins[r];
-            rows->places[l * rows->count + r] = events[at] > 0 ? at : NO_PLACE;
+            rows->cells[l * rows->count + r] = events[at] > 0 ? at : NO_CELL;
         }
     return STA_OK;
 }
@@ -63,16 +63,16 @@ static int list_keys(struct rows *rows, uint32_t **row_of, const struct sta_budg
     const struct sta_exact_result *result = rows->result;
     uint32_t most = 0;
     int rc = STA_OK;
-    for (uint32_t p = 0; p < result->place_count; p++)
-        most = STA_MAX(most, sta_contributions_place(result->contributions, p)->key + 1);
+    for (uint32_t p = 0; p < result->cell_count; p++)
+        most = STA_MAX(most, sta_contributions_cell(result->contributions, p)->key + 1);
     rows->keys =
-        sta_account_alloc(budget->account, (size_t)result->place_count + 1, sizeof *rows->keys, WHAT, err);
+        sta_account_alloc(budget->account, (size_t)result->cell_count + 1, sizeof *rows->keys, WHAT, err);
     if (rows->keys != NULL)
         *row_of = sta_account_calloc(budget->account, (size_t)most + 1, sizeof **row_of, WHAT, err);
     if (*row_of == NULL)
         return err->status;
-    for (uint32_t p = 0; p < result->place_count && rc == 0; p++) {
-        const uint32_t key = sta_contributions_place(result->contributions, p)->key;
+    for (uint32_t p = 0; p < result->cell_count && rc == 0; p++) {
+        const uint32_t key = sta_contributions_cell(result->contributions, p)->key;
         if ((*row_of)[key + 1]++ == 0)
             rows->keys[rows->count++] = key;
         rc = sta_budget_check_step(budget, p, err);
@@ -91,23 +91,23 @@ static int find_keys(struct rows *rows, const struct sta_budget *budget, struct 
     int rc = list_keys(rows, &row_of, budget, err);
     const size_t cells = rows->count * result->shape.wanted_count;
     if (rc == 0)
-        rows->places = sta_account_alloc(budget->account, cells + 1, sizeof *rows->places, WHAT, err);
-    if (rows->places != NULL)
-        memset(rows->places, 0xff, cells * sizeof *rows->places);
-    for (uint32_t p = 0; rows->places != NULL && p < result->place_count; p++) {
-        const struct sta_place *place = sta_contributions_place(result->contributions, p);
-        uint32_t of_layer = result->shape.layers[place->layer].place;
-        rows->places[of_layer * rows->count + row_of[place->key + 1]] = p;
+        rows->cells = sta_account_alloc(budget->account, cells + 1, sizeof *rows->cells, WHAT, err);
+    if (rows->cells != NULL)
+        memset(rows->cells, 0xff, cells * sizeof *rows->cells);
+    for (uint32_t p = 0; rows->cells != NULL && p < result->cell_count; p++) {
+        const struct sta_cell *cell = sta_contributions_cell(result->contributions, p);
+        uint32_t of_layer = result->shape.layers[cell->layer].wanted_index;
+        rows->cells[of_layer * rows->count + row_of[cell->key + 1]] = p;
     }
     sta_account_free(budget->account, row_of);
-    return rows->places != NULL ? STA_OK : err->status;
+    return rows->cells != NULL ? STA_OK : err->status;
 }
 
 static void rows_fini(struct rows *rows, struct sta_account *account)
 {
     sta_account_free(account, rows->keys);
     sta_account_free(account, rows->bins);
-    sta_account_free(account, rows->places);
+    sta_account_free(account, rows->cells);
 }
 
 /* ---- the table */
@@ -124,25 +124,25 @@ static void put_key(const struct rows *rows, struct sta_table *table)
         sta_table_set_int(column, r, sta_bin_number(bins, rows->bins[r]));
 }
 
-#define OF_LAYER UINT32_MAX /* in the place of a metric's index */
+#define OF_LAYER UINT32_MAX /* instead of the index of a metric */
 
-/* A column of the layer, or of its metric at @index; by time the places of metrics are as those of layers,
+/* A column of the layer, or of its metric at @index; by time the cells of metrics are as those of layers,
  * one after another. */
 static void put_column(const struct rows *rows, uint32_t layer, uint32_t index,
                        const struct sta_exact_column *column, const char *name, struct sta_table *table)
 {
     const struct sta_exact_result *result = rows->result;
-    const struct sta_fields *fields = index == OF_LAYER ? &result->places : &result->metrics;
-    const size_t *places = rows->places + result->shape.layers[layer].place * rows->count;
+    const struct sta_fields *fields = index == OF_LAYER ? &result->cells : &result->metrics;
+    const size_t *cells = rows->cells + result->shape.layers[layer].wanted_index * rows->count;
     const size_t bins = result->bins.count;
     struct sta_table_column *to = sta_table_add(table, name, sta_exact_column_type(column), column->unit);
     for (size_t r = 0; r < rows->count; r++) {
-        size_t at = places[r];
-        if (at == NO_PLACE)
+        size_t at = cells[r];
+        if (at == NO_CELL)
             continue;
         if (index != OF_LAYER) {
-            const uint32_t place = (uint32_t)(at / bins);
-            at = (sta_contributions_place(result->contributions, place)->first_metric + index) * bins +
+            const uint32_t cell = (uint32_t)(at / bins);
+            at = (sta_contributions_cell(result->contributions, cell)->first_metric + index) * bins +
                  at % bins;
         }
         sta_exact_put(column, fields, at, rows->ticks_per_second, to, r);

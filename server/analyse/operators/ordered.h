@@ -14,7 +14,7 @@
  *     prepare  parallel  looks at the records of the slice alone
  *     carry    in turn   takes the state that all earlier slices left, and leaves that at the slice's end
  *     measure  parallel  goes through the records, from the state that was taken
- *     settle   in turn   exchanges what only measuring finds, such as a unit's total up to the slice
+ *     finalize in turn   exchanges what only measuring finds, such as a unit's total up to the slice
  *
  * In turn: in the order of slices, one at a time.  Records are held from when their row group has been read
  * until their last slice is done.  All memory is charged to the budget's account.  No result may depend on
@@ -28,11 +28,9 @@
 #include "analyse/exec/budget.h"
 #include "common/error.h"
 
-#define STA_SLICE_ROWS 16384 /* sorts within a core's cache, and is large beside what a slice costs */
-#define STA_SLICE_ROW_GROUPS                                                                                 \
-    256 /* that a slice of the rows aimed at is made of; one of more row groups is larger                    \
-         */
-#define STA_ORDERED_RECORD 64 /* bytes of a record at most */
+#define STA_SLICE_ROWS 16384     /* sorts within a core's cache, and is large beside what a slice costs */
+#define STA_SLICE_ROW_GROUPS 256 /* of a slice with the rows aimed at; more make it larger */
+#define STA_ORDERED_RECORD 64    /* bytes of a record at most */
 #define STA_ORDERED_CONSUMERS 4
 
 /* What is known of a row group before it is read. */
