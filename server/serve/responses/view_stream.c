@@ -24,7 +24,7 @@
 #define PIECE_ROWS 2048                 /* that are written at a time */
 #define PIECE_BYTES (UINT64_C(1) << 18) /* about, of one piece */
 #define READY_PIECES 2
-#define SPARE_PIECES (READY_PIECES + 2) /* all there are: those ready, one sent, one written */
+#define FREE_PIECES (READY_PIECES + 2) /* all there are: those ready, one sent, one written */
 
 struct streamed_response {
     _Atomic unsigned references;
@@ -43,9 +43,9 @@ struct streamed_response {
     struct sta_stream *stream; /* NULL: there is none yet, or no more */
     struct sta_buffer ready[READY_PIECES];
     unsigned ready_count;
-    struct sta_buffer
-        spare[SPARE_PIECES]; /* memory of pieces that were sent, for the next; so no HTTP thread frees it */
-    unsigned spare_count;
+    struct sta_buffer free_list[FREE_PIECES]; /* memory of pieces that were sent, for the next; so no HTTP
+                                                 thread frees it */
+    unsigned free_count;
     bool writing, ended, failed;
 };
 
@@ -80,8 +80,8 @@ static void streamed_release(struct streamed_response *streamed)
         deflateEnd(&streamed->zip);
     for (unsigned i = 0; i < READY_PIECES; i++)
         sta_buffer_fini(&streamed->ready[i]);
-    for (unsigned i = 0; i < streamed->spare_count; i++)
-        sta_buffer_fini(&streamed->spare[i]);
+    for (unsigned i = 0; i < streamed->free_count; i++)
+        sta_buffer_fini(&streamed->free_list[i]);
     uv_mutex_destroy(&streamed->lock);
     sta_view_destroy(streamed->view);
     free(streamed);
@@ -148,12 +148,12 @@ static void order_piece(struct streamed_response *streamed)
     atomic_fetch_sub(&streamed->references, 1); /* never the last: the caller has one */
 }
 
-static void take_spare(struct streamed_response *streamed, struct sta_buffer *piece)
+static void take_free(struct streamed_response *streamed, struct sta_buffer *piece)
 {
     sta_buffer_init(piece);
     uv_mutex_lock(&streamed->lock);
-    if (streamed->spare_count > 0)
-        *piece = streamed->spare[--streamed->spare_count];
+    if (streamed->free_count > 0)
+        *piece = streamed->free_list[--streamed->free_count];
     uv_mutex_unlock(&streamed->lock);
     sta_buffer_clear(piece);
 }
@@ -164,7 +164,7 @@ static void run_piece(void *context, bool dropped)
     struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer piece;
     bool ended = false;
-    take_spare(streamed, &piece);
+    take_free(streamed, &piece);
     int status = dropped ? sta_fail(&err, STA_EBUSY, "The daemon is stopping")
                          : write_piece(streamed, &piece, &ended, &err);
     streamed->bytes += piece.size;
@@ -195,7 +195,7 @@ static void take_piece(struct streamed_response *streamed, struct sta_buffer *ou
 {
     uv_mutex_lock(&streamed->lock);
     if (out->data != NULL)
-        streamed->spare[streamed->spare_count++] = *out;
+        streamed->free_list[streamed->free_count++] = *out;
     sta_buffer_init(out);
     if (streamed->ready_count > 0) {
         *out = streamed->ready[0];

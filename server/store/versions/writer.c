@@ -330,8 +330,8 @@ int sta_writer_take(struct sta_writer *writer, unsigned worker, const struct sta
     sta_account_overdraw(writer->account, bytes);
     own->pending_rows += batch->count;
     sta_batch_init(batch);
-    if (own->spare_count > 0)
-        *batch = own->spare[--own->spare_count];
+    if (own->free_count > 0)
+        *batch = own->free_list[--own->free_count];
     int status = sta_account_check(writer->account, 0, "the rows and names of the trace", err);
     if (status != STA_OK)
         return status;
@@ -354,9 +354,9 @@ static void clear_pending(const struct sta_writer *writer, struct sta_writer_wor
 {
     sta_account_release(writer->account, own->pending_bytes);
     for (size_t i = 0; i < own->pending_count; i++) {
-        STA_GROW(own->spare, own->spare_capacity, own->spare_count + 1);
+        STA_GROW(own->free_list, own->free_capacity, own->free_count + 1);
         sta_batch_clear(&own->pending[i].batch);
-        own->spare[own->spare_count++] = own->pending[i].batch;
+        own->free_list[own->free_count++] = own->pending[i].batch;
     }
     own->pending_count = 0;
     own->pending_bytes = 0;
@@ -435,9 +435,9 @@ int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error
 static void worker_fini(const struct sta_writer *writer, struct sta_writer_worker *own)
 {
     clear_pending(writer, own);
-    for (size_t i = 0; i < own->spare_count; i++)
-        sta_batch_fini(&own->spare[i]);
-    free(own->spare);
+    for (size_t i = 0; i < own->free_count; i++)
+        sta_batch_fini(&own->free_list[i]);
+    free(own->free_list);
     free(own->pending);
     sta_buffer_fini(&own->counters);
     sta_builder_destroy(own->builder);

@@ -16,8 +16,8 @@ struct sta_writer_worker {
     size_t pending_count, pending_capacity;
     size_t pending_bytes;
     uint64_t pending_rows;
-    struct sta_batch *spare; /* emptied batches, given out in exchange for full ones */
-    size_t spare_count, spare_capacity;
+    struct sta_batch *free_list; /* emptied batches, given out in exchange for full ones */
+    size_t free_count, free_capacity;
     struct sta_buffer counters;
     int status; /* of sealing at the end */
     struct sta_error error;

@@ -38,9 +38,9 @@ struct pass {
     size_t next_row_group; /* in plan.order */
     size_t read_prefix;    /* plan.order[0 .. read_prefix) have been read */
     size_t next_slice;
-    size_t turns[TURNS];              /* the slice that may carry, settle now */
-    struct sta_ordered_memory *spare; /* at most one for each row group and consumer */
-    size_t spare_count;
+    size_t turns[TURNS];                  /* the slice that may carry, settle now */
+    struct sta_ordered_memory *free_list; /* at most one for each row group and consumer */
+    size_t free_count;
     _Atomic bool stop;
 };
 
@@ -66,21 +66,21 @@ static struct sta_ordered_end *ends_of(const struct pass *pass, uint32_t row_gro
            consumer * plan->uses[row_group];
 }
 
-static struct sta_ordered_memory take_spare(struct pass *pass)
+static struct sta_ordered_memory take_free(struct pass *pass)
 {
     struct sta_ordered_memory memory = {0};
     uv_mutex_lock(&pass->lock);
-    if (pass->spare_count > 0)
-        memory = pass->spare[--pass->spare_count];
+    if (pass->free_count > 0)
+        memory = pass->free_list[--pass->free_count];
     uv_mutex_unlock(&pass->lock);
     return memory;
 }
 
 /* Under the lock. */
-static void give_spare(struct pass *pass, struct sta_ordered_memory *memory)
+static void put_free(struct pass *pass, struct sta_ordered_memory *memory)
 {
     if (memory->records != NULL || memory->groups != NULL)
-        pass->spare[pass->spare_count++] = *memory;
+        pass->free_list[pass->free_count++] = *memory;
     *memory = (struct sta_ordered_memory){0};
 }
 
@@ -100,7 +100,7 @@ static int take_block(struct pass *pass, unsigned worker, uint32_t row_group, si
 {
     const struct sta_ordered_consumer *consumer = &pass->spec->consumers[number];
     struct sta_ordered_memory *memory = &memories_of(pass, row_group)[number];
-    *memory = take_spare(pass);
+    *memory = take_free(pass);
     struct sta_ordered_out out = {.record = consumer->record,
                                   .cuts = pass->plan.bounds + pass->plan.first_slice[row_group] + 1,
                                   .cut_count = pass->plan.uses[row_group],
@@ -111,7 +111,7 @@ static int take_block(struct pass *pass, unsigned worker, uint32_t row_group, si
     int rc = consumer->take(consumer->self, worker, rows, &out, err);
     if (rc == 0 && out.group_count == 0) {
         uv_mutex_lock(&pass->lock);
-        give_spare(pass, memory);
+        put_free(pass, memory);
         uv_mutex_unlock(&pass->lock);
     }
     return rc;
@@ -168,7 +168,7 @@ static void let_go(struct pass *pass, size_t slice)
     for (size_t i = plan->first_member[slice]; i < plan->first_member[slice + 1]; i++)
         if (--pass->held[plan->members[i]].uses == 0)
             for (size_t c = 0; c < pass->spec->consumer_count; c++)
-                give_spare(pass, &memories_of(pass, plan->members[i])[c]);
+                put_free(pass, &memories_of(pass, plan->members[i])[c]);
     uv_mutex_unlock(&pass->lock);
 }
 
@@ -306,9 +306,9 @@ static int pass_init(struct pass *pass, struct sta_error *err)
     const size_t uses = pass->plan.first_use[spec->row_group_count] + 1;
     pass->held = sta_account_calloc(account, row_groups, sizeof *pass->held, what, err);
     pass->memories = sta_account_calloc(account, row_groups * consumers, sizeof *pass->memories, what, err);
-    pass->spare = sta_account_calloc(account, row_groups * consumers, sizeof *pass->spare, what, err);
+    pass->free_list = sta_account_calloc(account, row_groups * consumers, sizeof *pass->free_list, what, err);
     pass->ends = sta_account_calloc(account, uses * consumers, sizeof *pass->ends, what, err);
-    if (pass->held == NULL || pass->memories == NULL || pass->spare == NULL || pass->ends == NULL)
+    if (pass->held == NULL || pass->memories == NULL || pass->free_list == NULL || pass->ends == NULL)
         return err->status;
     for (size_t i = 0; i < spec->row_group_count; i++)
         pass->held[i].uses = pass->plan.uses[i];
@@ -335,7 +335,7 @@ static void pass_fini(struct pass *pass)
     free(pass->placings);
     free(pass->gatherings);
     free_memories(account, pass->memories, pass->spec->row_group_count * consumers);
-    free_memories(account, pass->spare, pass->spare_count);
+    free_memories(account, pass->free_list, pass->free_count);
     sta_account_free(account, pass->held);
     sta_account_free(account, pass->ends);
     sta_slice_plan_fini(&pass->plan, account);

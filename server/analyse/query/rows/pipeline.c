@@ -200,10 +200,10 @@ struct working {
     const struct sta_pipeline *pipeline;
     const struct sta_pipeline_work *work;
     const struct sta_budget *budget;
-    struct sta_pipeline_state **states; /* by worker, made when it has its first piece */
+    struct sta_pipeline_state **states; /* by worker, made at its first task */
 };
 
-static int run_piece(void *context, unsigned worker, size_t number, struct sta_error *err)
+static int run_task(void *context, unsigned worker, size_t number, struct sta_error *err)
 {
     struct working *working = context;
     if (working->states[worker] == NULL)
@@ -217,7 +217,7 @@ int sta_pipeline_work(const struct sta_pipeline *pipeline, const struct sta_pipe
     const unsigned workers = sta_budget_workers(budget);
     struct working working = {.pipeline = pipeline, .work = work, .budget = budget};
     working.states = sta_alloc_array(workers, sizeof(struct sta_pipeline_state *));
-    int rc = work->count > 0 ? sta_tasks_run(budget, work->count, run_piece, &working, err)
+    int rc = work->count > 0 ? sta_tasks_run(budget, work->count, run_task, &working, err)
                              : sta_budget_check(budget, err);
     for (unsigned w = 0; w < workers; w++)
         sta_pipeline_state_destroy(working.states[w]);

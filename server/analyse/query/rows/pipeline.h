@@ -107,7 +107,7 @@ STA_MUSTCHECK int sta_pipeline_state_order(struct sta_pipeline_state *state,
 STA_MUSTCHECK int sta_pipeline_state_physical(struct sta_pipeline_state *state, uint32_t column,
                                               const struct sta_column_values **values, struct sta_error *err);
 
-/* Pieces of work, each done once by some worker. */
+/* Tasks, each done once by some worker. */
 struct sta_pipeline_work {
     void *self;
     size_t count;

@@ -282,13 +282,13 @@ uint32_t sta_plain_key_words(const struct sta_plain *plain)
     return plain->sorted ? plain->layout.words : EVENT_KEY_WORDS;
 }
 
-/* What a row of a chunk takes: with its record, and what sorting that takes in event order. */
-static size_t chunk_row_bytes(const struct sta_plain *plain)
+/* Bytes that a row of a batch takes: with its record, and what sorting that takes in event order. */
+static size_t row_bytes(const struct sta_plain *plain)
 {
     size_t record = plain->sorted
                         ? plain->layout.words * sizeof(uint64_t) + sizeof(uint32_t) + 2 * sizeof(int64_t)
                         : 2 * EVENT_KEY_WORDS * sizeof(uint64_t);
-    return plain->shown.row_bytes + sizeof(struct sta_chunk_row) + record;
+    return plain->shown.row_bytes + sizeof(struct sta_batch_row) + record;
 }
 
 struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
@@ -300,10 +300,10 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
     reader->plain = plain;
     reader->budget = *budget;
     reader->key = sta_alloc_array(words, sizeof *reader->key);
-    reader->most_rows = STA_MAX(budget->memory / 4 / chunk_row_bytes(plain), (size_t)STA_ROW_GROUP_ROWS);
+    reader->most_rows = STA_MAX(budget->memory / 4 / row_bytes(plain), (size_t)STA_ROW_GROUP_ROWS);
     reader->from = INT64_MIN;
     reader->wanted = wanted;
-    sta_chunk_batch_init(&reader->batch, &plain->shown);
+    sta_gathered_rows_init(&reader->gathered, &plain->shown);
     if (after != NULL) {
         memcpy(reader->key, after, words * sizeof *after);
         reader->started = true;
@@ -311,21 +311,21 @@ struct sta_plain_reader *sta_plain_reader_create(const struct sta_plain *plain,
     return reader;
 }
 
-static void free_pieces(struct sta_plain_reader *reader)
+static void free_batches(struct sta_plain_reader *reader)
 {
-    for (size_t i = 0; i < reader->piece_count; i++)
-        sta_piece_fini(&reader->pieces[i], &reader->plain->shown);
-    free(reader->pieces);
-    reader->pieces = NULL;
-    reader->piece_count = 0;
+    for (size_t i = 0; i < reader->batch_count; i++)
+        sta_row_batch_fini(&reader->batches[i], &reader->plain->shown);
+    free(reader->batches);
+    reader->batches = NULL;
+    reader->batch_count = 0;
 }
 
 void sta_plain_reader_destroy(struct sta_plain_reader *reader)
 {
     if (reader == NULL)
         return;
-    free_pieces(reader);
-    sta_chunk_batch_fini(&reader->batch);
+    free_batches(reader);
+    sta_gathered_rows_fini(&reader->gathered);
     sta_sorter_destroy(reader->sorter);
     free(reader->records);
     free(reader->rows);
@@ -333,22 +333,22 @@ void sta_plain_reader_destroy(struct sta_plain_reader *reader)
     free(reader);
 }
 
-void sta_plain_begin_chunk(struct sta_plain_reader *reader, size_t pieces)
+void sta_plain_begin_batches(struct sta_plain_reader *reader, size_t batches)
 {
-    free_pieces(reader);
-    reader->pieces = sta_alloc_array(pieces + 1, sizeof *reader->pieces);
-    reader->piece_count = pieces;
+    free_batches(reader);
+    reader->batches = sta_alloc_array(batches + 1, sizeof *reader->batches);
+    reader->batch_count = batches;
     reader->row_count = 0;
     reader->at = 0;
 }
 
-void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t row)
+void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t batch, uint32_t row)
 {
     STA_GROW(reader->rows, reader->row_capacity, reader->row_count + 1);
-    reader->rows[reader->row_count++] = (struct sta_chunk_row){piece, row};
+    reader->rows[reader->row_count++] = (struct sta_batch_row){batch, row};
 }
 
-static int next_chunk(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
+static int next_batches(struct sta_plain_reader *reader, size_t most, struct sta_error *err)
 {
     int rc = STA_OK;
     do {
@@ -375,28 +375,28 @@ static void note_key(struct sta_plain_reader *reader, size_t number)
         memcpy(reader->key, reader->records + number * words, words * sizeof *reader->key);
         return;
     }
-    const struct sta_chunk_row *row = &reader->rows[number];
+    const struct sta_batch_row *row = &reader->rows[number];
     reader->key[0] = reader->trace;
-    reader->key[1] = sta_order_integer(reader->pieces[row->piece].at[row->row]);
-    reader->key[2] = reader->pieces[row->piece].place[row->row];
+    reader->key[1] = sta_order_integer(reader->batches[row->batch].at[row->row]);
+    reader->key[2] = reader->batches[row->batch].place[row->row];
 }
 
-/* What the keys of the next rows tell of outputs. */
+/* Outputs that are keys of the order: their values come from the keys of the next rows. */
 static void decode_keys(struct sta_plain_reader *reader, size_t count)
 {
     const struct sta_plain *plain = reader->plain;
     const uint64_t *records = reader->records + reader->at * plain->layout.words;
-    struct sta_chunk_batch *batch = &reader->batch;
+    struct sta_gathered_rows *gathered = &reader->gathered;
     for (size_t i = 0; i < plain->stage->output_count; i++) {
         const int key = plain->shown.keys[i];
         if (key < 0)
             continue;
         const bool missing =
             sta_sort_layout_integers(&plain->layout, (size_t)key, records, plain->layout.words, count,
-                                     batch->space[i].integers, batch->space[i].missing);
-        batch->vectors[i] = (struct sta_vector){.type = STA_TYPE_INT,
-                                                .integers = batch->space[i].integers,
-                                                .missing = missing ? batch->space[i].missing : NULL};
+                                     gathered->space[i].integers, gathered->space[i].missing);
+        gathered->vectors[i] = (struct sta_vector){.type = STA_TYPE_INT,
+                                                   .integers = gathered->space[i].integers,
+                                                   .missing = missing ? gathered->space[i].missing : NULL};
     }
 }
 
@@ -405,15 +405,16 @@ int sta_plain_next(struct sta_plain_reader *reader, size_t most, const struct st
 {
     int rc = STA_OK;
     *rows = 0;
-    *vectors = reader->batch.vectors;
+    *vectors = reader->gathered.vectors;
     if (reader->at == reader->row_count)
-        rc = next_chunk(reader, most, err);
+        rc = next_batches(reader, most, err);
     const size_t now =
         rc == 0 ? STA_MIN(STA_MIN(most, (size_t)STA_VECTOR_ROWS), reader->row_count - reader->at) : 0;
     if (now == 0)
         return rc;
     if (reader->plain->shown.any)
-        sta_chunk_gather(&reader->batch, reader->pieces, reader->piece_count, reader->rows + reader->at, now);
+        sta_gathered_rows_take(&reader->gathered, reader->batches, reader->batch_count,
+                               reader->rows + reader->at, now);
     decode_keys(reader, now);
     reader->at += now;
     note_key(reader, reader->at - 1);
@@ -433,11 +434,11 @@ static void init_table(const struct sta_plan_stage *stage, size_t rows, struct s
 static void put_column(const struct sta_plain_reader *reader, size_t output, const struct sta_vector *vector,
                        uint32_t count, struct sta_table_column *column, size_t at)
 {
-    const struct sta_chunk_row *rows = reader->rows + reader->at - count;
+    const struct sta_batch_row *rows = reader->rows + reader->at - count;
     const bool texts = sta_vector_is_codes(vector) && !vector->constant;
     for (uint32_t r = 0; r < count; r++)
         if (texts)
-            sta_table_put(column, at + r, &reader->pieces[rows[r].piece].columns[output], rows[r].row);
+            sta_table_put(column, at + r, &reader->batches[rows[r].batch].columns[output], rows[r].row);
         else
             sta_table_put(column, at + r, vector, r);
 }
@@ -458,7 +459,7 @@ int sta_plain_read(struct sta_plain_reader *reader, size_t most, struct sta_tabl
     }
     table->rows = filled;
     if (rc == 0 && filled > 0 && reader->at == reader->row_count)
-        rc = next_chunk(reader, most, err); /* does a row follow? */
+        rc = next_batches(reader, most, err); /* does a row follow? */
     return rc;
 }
 

@@ -1,20 +1,19 @@
 /* plain.h - rows of a pipeline, read part by part: of events in event order or sorted, of a materialized
  * sorted (private to query/rows).
  *
- * Nothing of the answer is held.  A reader takes a chunk of rows after the other out of their row groups: in
- * event order those of a slice of time, sorted those of the next records of a sorter.  The key of a row, some
- * words, tells its place in the order of all rows, so that a reader starts behind any row without going
- * there. */
+ * A reader copies rows out of their row groups, as many at a time as its memory allows: in event order those
+ * of a slice of time, sorted those of the next records of a sorter.  The key of a row, some words, is its
+ * position in the order of all rows, so that a reader can start after any row without reading up to it. */
 #ifndef STA_ANALYSE_QUERY_PLAIN_H
 #define STA_ANALYSE_QUERY_PLAIN_H
 
-#include "analyse/query/rows/chunk.h"
+#include "analyse/query/rows/row_batches.h"
 #include "analyse/operators/sort_keys.h"
 #include "analyse/query/rows/query_context.h"
 #include "analyse/query/rows/share.h"
 
 /* What tells rows apart that agree in all keys of an order, as further keys: event order, then where the row
- * lies.  Inside of a chunk parts and rows are in the order of the lines. */
+ * lies.  Of one source range parts and rows are in the order of the lines. */
 enum sta_place_field {
     STA_PLACE_TRACE,
     STA_PLACE_AT, /* ts, ticks */

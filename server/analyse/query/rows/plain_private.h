@@ -13,13 +13,13 @@ struct sta_plain_reader {
     bool started;     /* key is set: rows up to it are behind us */
     uint64_t wanted;  /* rows that will be read; 0: unknown */
     uint64_t skip;    /* rows that are passed over before the next one is given out */
-    size_t most_rows; /* of a chunk */
+    size_t most_rows; /* of all batches */
 
-    struct sta_piece *pieces;
-    size_t piece_count;
-    struct sta_chunk_row *rows; /* of the present chunk, in order */
+    struct sta_row_batch *batches;
+    size_t batch_count;
+    struct sta_batch_row *rows; /* of the present batches, in order */
     size_t row_count, row_capacity, at;
-    struct sta_chunk_batch batch;
+    struct sta_gathered_rows gathered;
 
     /* event order: slices of time */
     uint32_t trace;
@@ -28,17 +28,17 @@ struct sta_plain_reader {
 
     /* sorted */
     struct sta_sorter *sorter;
-    uint64_t *records; /* of the rows of the chunk */
+    uint64_t *records; /* of the rows of the batches */
     size_t record_capacity;
     bool whole;           /* the sorter has all rows, not just the first ones */
     uint64_t sorted_left; /* that it may still give */
 };
 
-/* Each fills the next chunk, or leaves it empty at the end. */
+/* Each fills the next batches, or leaves none at the end. */
 STA_MUSTCHECK int sta_plain_next_slice(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
 STA_MUSTCHECK int sta_plain_next_sorted(struct sta_plain_reader *reader, size_t most, struct sta_error *err);
 
-/** In event order, before the first chunk: begins shortly before row number reader->skip, and leaves there
+/** In event order, before the first batches: begins shortly before row number reader->skip, and leaves there
  * how many rows that is. */
 STA_MUSTCHECK int sta_plain_seek(struct sta_plain_reader *reader, struct sta_error *err);
 
@@ -51,8 +51,8 @@ int sta_plain_key_column(const struct sta_plain *plain, size_t key);
 /** The values of what order_by number @key names. */
 STA_MUSTCHECK int sta_plain_key_vector(const struct sta_plain *plain, struct sta_pipeline_state *state,
                                        size_t key, struct sta_vector *vector, struct sta_error *err);
-/** Empties the chunk and gives it space for so many pieces. */
-void sta_plain_begin_chunk(struct sta_plain_reader *reader, size_t pieces);
-void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t piece, uint32_t row);
+/** Frees the batches and makes so many new ones, with no rows. */
+void sta_plain_begin_batches(struct sta_plain_reader *reader, size_t batches);
+void sta_plain_add_row(struct sta_plain_reader *reader, uint32_t batch, uint32_t row);
 
 #endif

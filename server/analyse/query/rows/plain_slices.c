@@ -129,7 +129,7 @@ static int take_part(void *self, unsigned worker, struct sta_pipeline_state *sta
         if (rc != 0)
             return rc;
     }
-    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, true, err);
+    return sta_row_batch_take(&reader->batches[number], &reader->plain->shown, state, true, err);
 }
 
 static int take_slice(struct slice *slice, struct sta_error *err)
@@ -144,7 +144,7 @@ static int take_slice(struct slice *slice, struct sta_error *err)
     slice->window = (struct sta_column_tests){
         .count = 1,
         .tests = {{.column = STA_COLUMN_TS, .test = {.low = slice->from, .high = slice->to - 1}}}};
-    sta_plain_begin_chunk(reader, slice->touched_count);
+    sta_plain_begin_batches(reader, slice->touched_count);
     atomic_store(&slice->rows, 0);
     atomic_store(&slice->too_many, false);
     struct sta_pipeline_work work = {slice, slice->touched_count, take_part};
@@ -165,19 +165,19 @@ static bool reads_too_much(const struct slice *slice)
 
 /* ---- bringing them in order */
 
-#define RECORD_WORDS 3u /* at, place, piece and row */
+#define RECORD_WORDS 3u /* at, place, batch and row */
 
 /* Records of the rows behind the last one that was given out.  Return: how many. */
 static size_t record_rows(const struct sta_plain_reader *reader, uint64_t *records)
 {
     const bool resumes = reader->started && reader->key[0] == reader->trace;
     size_t count = 0;
-    for (size_t p = 0; p < reader->piece_count; p++) {
-        const struct sta_piece *piece = &reader->pieces[p];
-        for (uint32_t row = 0; row < piece->rows; row++) {
+    for (size_t p = 0; p < reader->batch_count; p++) {
+        const struct sta_row_batch *batch = &reader->batches[p];
+        for (uint32_t row = 0; row < batch->rows; row++) {
             uint64_t *record = records + count * RECORD_WORDS;
-            record[0] = sta_order_integer(piece->at[row]);
-            record[1] = piece->place[row];
+            record[0] = sta_order_integer(batch->at[row]);
+            record[1] = batch->place[row];
             record[2] = (uint64_t)p << 32 | row;
             count += !resumes || sta_record_compare(record, reader->key + 1, 2) > 0;
         }
@@ -208,8 +208,8 @@ static int sort(const struct sta_plain_reader *reader, uint64_t *records, size_t
 static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
 {
     size_t count = 1; /* the record behind the last one is written to */
-    for (size_t p = 0; p < reader->piece_count; p++)
-        count += reader->pieces[p].rows;
+    for (size_t p = 0; p < reader->batch_count; p++)
+        count += reader->batches[p].rows;
     uint64_t *records = sta_try_alloc_array(count, RECORD_WORDS * sizeof *records);
     int rc = records != NULL ? STA_OK : STA_ENOMEM;
     if (rc == 0)
@@ -226,7 +226,7 @@ static int order_rows(struct sta_plain_reader *reader, struct sta_error *err)
 
 /* ---- slice by slice */
 
-/* The next slice of the present trace that has rows.  The chunk stays empty when there is none. */
+/* The next slice of the present trace that has rows.  Without one there are no batches. */
 static int next_of_trace(struct sta_plain_reader *reader, struct slice *slice, struct sta_error *err)
 {
     double share = 1; /* of the target: less after a slice that was too large */
@@ -247,7 +247,7 @@ static int next_of_trace(struct sta_plain_reader *reader, struct slice *slice, s
         if (reader->row_count > 0)
             return 0;
     }
-    sta_plain_begin_chunk(reader, 0);
+    sta_plain_begin_batches(reader, 0);
     return 0;
 }
 

@@ -268,17 +268,17 @@ static int sort_rows(struct sta_plain_reader *reader, uint64_t most, struct sta_
 
 /* ---- rows of records */
 
-/* The rows of a chunk by the parts that they lie in: those of piece p are number first[p] .. first[p + 1] -
- * 1. */
+/* The rows of all batches by the parts that they lie in: those of batch p are number first[p] .. first[p + 1]
+ * - 1. */
 struct fetching {
     struct sta_arena memory;
     struct sta_plain_reader *reader;
     size_t *first;
     uint32_t *rows;  /* in the part */
-    uint32_t *parts; /* by piece */
+    uint32_t *parts; /* by batch */
 };
 
-static int fetch_piece(void *self, unsigned worker, struct sta_pipeline_state *state, size_t number,
+static int fetch_batch(void *self, unsigned worker, struct sta_pipeline_state *state, size_t number,
                        struct sta_error *err)
 {
     struct fetching *fetching = self;
@@ -286,39 +286,39 @@ static int fetch_piece(void *self, unsigned worker, struct sta_pipeline_state *s
     size_t first = fetching->first[number], count = fetching->first[number + 1] - first;
     sta_pipeline_state_load_rows(state, reader->plain->pipeline->parts[fetching->parts[number]],
                                  fetching->rows + first, (uint32_t)count);
-    return sta_piece_take(&reader->pieces[number], &reader->plain->shown, state, false, err);
+    return sta_row_batch_take(&reader->batches[number], &reader->plain->shown, state, false, err);
 }
 
-/* Counts the rows of each part: gives the parts that have any a piece each.  Return: how many. */
-static size_t count_pieces(struct fetching *fetching, const int64_t *parts, size_t count,
-                           uint32_t *piece_of_part)
+/* Counts the rows of each part: gives the parts that have any a batch each.  Return: how many. */
+static size_t count_batches(struct fetching *fetching, const int64_t *parts, size_t count,
+                            uint32_t *batch_of_part)
 {
-    size_t part_count = fetching->reader->plain->pipeline->part_count, pieces = 0, sum = 0;
+    size_t part_count = fetching->reader->plain->pipeline->part_count, batches = 0, sum = 0;
     for (size_t i = 0; i < count; i++)
-        piece_of_part[parts[i]]++;
+        batch_of_part[parts[i]]++;
     for (size_t part = 0; part < part_count; part++) {
-        size_t rows = piece_of_part[part];
+        size_t rows = batch_of_part[part];
         if (rows == 0)
             continue;
-        piece_of_part[part] = (uint32_t)pieces;
-        fetching->parts[pieces] = (uint32_t)part;
-        fetching->first[pieces++] = sum;
+        batch_of_part[part] = (uint32_t)batches;
+        fetching->parts[batches] = (uint32_t)part;
+        fetching->first[batches++] = sum;
         sum += rows;
     }
-    fetching->first[pieces] = sum;
-    return pieces;
+    fetching->first[batches] = sum;
+    return batches;
 }
 
-/* Lists the rows of the chunk in the order of the records, and those of each piece. */
+/* Lists the rows of the batches in the order of the records, and those of each batch. */
 static void list_rows(struct fetching *fetching, const int64_t *parts, const int64_t *rows, size_t count,
-                      size_t pieces, const uint32_t *piece_of_part)
+                      size_t batches, const uint32_t *batch_of_part)
 {
-    size_t *next = sta_arena_array(&fetching->memory, pieces, sizeof *next);
-    memcpy(next, fetching->first, pieces * sizeof *next);
+    size_t *next = sta_arena_array(&fetching->memory, batches, sizeof *next);
+    memcpy(next, fetching->first, batches * sizeof *next);
     for (size_t i = 0; i < count; i++) {
-        uint32_t piece = piece_of_part[parts[i]];
-        sta_plain_add_row(fetching->reader, piece, (uint32_t)(next[piece] - fetching->first[piece]));
-        fetching->rows[next[piece]++] = (uint32_t)rows[i];
+        uint32_t batch = batch_of_part[parts[i]];
+        sta_plain_add_row(fetching->reader, batch, (uint32_t)(next[batch] - fetching->first[batch]));
+        fetching->rows[next[batch]++] = (uint32_t)rows[i];
     }
 }
 
@@ -329,22 +329,22 @@ static int fetch_rows(struct sta_plain_reader *reader, size_t count, struct sta_
     size_t part_count = plain->pipeline->part_count;
     struct fetching fetching = {.reader = reader};
     if (!plain->shown.any) { /* keys tell everything */
-        sta_plain_begin_chunk(reader, 0);
+        sta_plain_begin_batches(reader, 0);
         reader->row_count = count;
         return STA_OK;
     }
     struct sta_arena *memory = &fetching.memory;
-    uint32_t *piece_of_part = sta_arena_array(memory, part_count, sizeof *piece_of_part);
+    uint32_t *batch_of_part = sta_arena_array(memory, part_count, sizeof *batch_of_part);
     int64_t *parts = sta_arena_alloc(memory, count * sizeof *parts, sizeof *parts);
     int64_t *rows = sta_arena_alloc(memory, count * sizeof *rows, sizeof *rows);
     fetching.first = sta_arena_array(memory, part_count + 1, sizeof *fetching.first);
     fetching.parts = sta_arena_array(memory, part_count, sizeof *fetching.parts);
     fetching.rows = sta_arena_alloc(memory, count * sizeof *fetching.rows, sizeof *fetching.rows);
     find_places(plain, reader->records, count, parts, rows);
-    size_t pieces = count_pieces(&fetching, parts, count, piece_of_part);
-    sta_plain_begin_chunk(reader, pieces);
-    list_rows(&fetching, parts, rows, count, pieces, piece_of_part);
-    struct sta_pipeline_work work = {&fetching, pieces, fetch_piece};
+    size_t batches = count_batches(&fetching, parts, count, batch_of_part);
+    sta_plain_begin_batches(reader, batches);
+    list_rows(&fetching, parts, rows, count, batches, batch_of_part);
+    struct sta_pipeline_work work = {&fetching, batches, fetch_batch};
     int rc = sta_pipeline_work(plain->pipeline, &work, &reader->budget, err);
     sta_arena_fini(memory);
     return rc;

@@ -10,7 +10,7 @@
 
 #include "analyse/exec/budget.h"
 #include "analyse/layers/presets.h"
-#include "analyse/query/rows/chunk.h"
+#include "analyse/query/rows/row_batches.h"
 #include "analyse/query/rows/stages.h"
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"

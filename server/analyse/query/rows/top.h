@@ -34,8 +34,8 @@ bool sta_top_part(const struct sta_top *top, struct sta_top_local *local, size_t
  * live until the next call.  Return: NULL when there are none. */
 const struct sta_column_tests *sta_top_tests(const struct sta_top *top, struct sta_top_local *local,
                                              size_t part);
-/** Drops rows of a state that by their first key are not among the first.  @key: its values.  @kept: space for
- * all rows. */
+/** Drops rows of a state that by their first key are not among the first.  @key: its values.  @kept: space
+ * for all rows. */
 STA_MUSTCHECK int sta_top_narrow(const struct sta_top *top, struct sta_top_local *local,
                                  struct sta_pipeline_state *state, const struct sta_vector *key,
                                  uint32_t *kept, struct sta_error *err);
