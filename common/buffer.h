@@ -51,7 +51,7 @@ char *sta_buffer_take_text(struct sta_buffer *buffer);
 /** Names with commas between: free() it.  @items: @count of @size bytes, each of which begins with a pointer
  * to its name. */
 char *sta_join_names(const void *items, size_t size, size_t count);
-/** Gives back the memory behind the content, for one that is kept. */
+/** Frees the memory beyond the content, for a buffer that is kept. */
 void sta_buffer_trim(struct sta_buffer *buffer);
 /** The content, owned by the caller, who also owes the account the capacity.  Empties the buffer. */
 char *sta_buffer_take(struct sta_buffer *buffer);

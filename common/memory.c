@@ -124,7 +124,7 @@ static _Noreturn void run_out(size_t size)
     abort();
 }
 
-/* Threads that end give back what they took of the reserve, stacks above all: it is worth a wait. */
+/* Threads that end free what they took of the reserve, stacks above all: it is worth a wait. */
 static void *alloc_waiting(void *old, size_t count, size_t size)
 {
     void *memory = NULL;

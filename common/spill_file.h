@@ -1,4 +1,4 @@
-/* spill_file.h - a file without a name, for what does not fit the memory: its space is given back when it is
+/* spill_file.h - a file without a name, for what does not fit the memory: its space is freed when it is
  * closed, also by a crash.
  *
  * All files of the process together never grow beyond what is still free beside them, so what is spilled

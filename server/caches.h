@@ -20,7 +20,7 @@ struct sta_caches {
     struct sta_server *server; /* NULL: closed */
     struct sta_store *store;
     struct {
-        uint64_t worked; /* processor time when memory was last given back, in ns */
+        uint64_t worked; /* processor time when memory was last trimmed, in ns */
         uint64_t left;   /* memory that was held after that, or less since, in bytes */
         uint64_t looked; /* processor time at the last look, in ns */
         unsigned looks;  /* in a row, the last one among them, at which it rested */

@@ -4,7 +4,7 @@
 
 #include "server/settings.h"
 
-/* A setting as it was given, before it is understood. */
+/* A setting as it was given, before it is parsed. */
 struct sta_given {
     char **items; /* several for lists */
     size_t count;

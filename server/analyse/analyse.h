@@ -205,8 +205,8 @@ void sta_facts_number(struct sta_facts *facts, const char *name, const char *uni
 struct sta_series_base {
     void *context;
     /** Return: false when nothing is kept; else *bytes is to be freed. */
-    bool (*recall)(void *context, const char *name, char **bytes, size_t *size);
-    void (*keep)(void *context, const char *name, const void *bytes, size_t size);
+    bool (*get)(void *context, const char *name, char **bytes, size_t *size);
+    void (*put)(void *context, const char *name, const void *bytes, size_t size);
 };
 
 struct sta_series {

@@ -154,7 +154,7 @@ enum sta_transform {
 enum sta_layout {
     STA_LAYOUT_PACKED,     /* frames of bits */
     STA_LAYOUT_BYTE_SPLIT, /* first bytes of all residuals, then second bytes, .. */
-    STA_LAYOUT_ZSTD,       /* planes, compressed */
+    STA_LAYOUT_ZSTD,       /* STA_LAYOUT_BYTE_SPLIT, compressed */
     STA_LAYOUT_PATCHED,    /* frames of bits, of which the words that have more follow */
     STA_LAYOUTS
 };

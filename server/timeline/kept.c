@@ -377,7 +377,7 @@ static int find_matches(const struct sta_timeline *timeline, const struct sta_pr
 }
 
 /* The set of that key, moved to the front and held; NULL: it is not there. */
-static struct sta_match_set *recall(struct sta_timeline *timeline, const char *key)
+static struct sta_match_set *get(struct sta_timeline *timeline, const char *key)
 {
     for (size_t i = 0; i < STA_MATCH_SETS && timeline->matches[i] != NULL; i++)
         if (strcmp(timeline->matches[i]->key, key) == 0) {
@@ -388,10 +388,10 @@ static struct sta_match_set *recall(struct sta_timeline *timeline, const char *k
     return NULL;
 }
 
-static void keep(struct sta_timeline *timeline, struct sta_match_set *matches)
+static void put(struct sta_timeline *timeline, struct sta_match_set *matches)
 {
     pthread_mutex_lock(&timeline->lock);
-    struct sta_match_set *there = recall(timeline, matches->key);
+    struct sta_match_set *there = get(timeline, matches->key);
     if (there == NULL) {
         sta_match_set_release(timeline->matches[STA_MATCH_SETS - 1]);
         timeline->matches[STA_MATCH_SETS - 1] = NULL;
@@ -410,7 +410,7 @@ int sta_timeline_matches(struct sta_timeline *timeline, const struct sta_preset_
     char *key = sta_sprintf("%p %s %d %s", (const void *)view->presets, view->name, (int)filters,
                             filter != NULL ? filter : "");
     pthread_mutex_lock(&timeline->lock);
-    *matches = recall(timeline, key);
+    *matches = get(timeline, key);
     pthread_mutex_unlock(&timeline->lock);
     if (*matches != NULL) {
         free(key);
@@ -428,7 +428,7 @@ int sta_timeline_matches(struct sta_timeline *timeline, const struct sta_preset_
         sta_match_set_release(made);
         return rc;
     }
-    keep(timeline, made);
+    put(timeline, made);
     *matches = made;
     return 0;
 }

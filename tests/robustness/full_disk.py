@@ -54,7 +54,7 @@ def free(disk):
 
 
 def spill(checks, disk, traces):
-    """rows that fit neither memory nor disk: no query takes all of the space, and what it took is given back"""
+    """rows that fit neither memory nor disk: no query takes all of the space, and what it took is freed"""
     with Daemon(disk / "store-spill", [traces], ["--query-memory", "2MiB", "--cache", "1MiB"], log=traces / "spill.log") as daemon:
         path = f"/api/v1/traces/{daemon.ingest(traces / 'large')['id']}/query"
         for left in (free(disk), LEFT):

@@ -22,7 +22,7 @@ from heavy_queries import LARGE, MIXED, leaving  # noqa: E402
 from memory_limit import COUNTS, LIMITED, MARGIN, MEMORY, MIB, REQUESTS, resident  # noqa: E402
 
 HAVE_RET = ("usual", "one_moment")  # the kinds of traces whose events have args.ret
-REST = 13  # seconds after which a daemon that nobody asks has given back what it can
+REST = 13  # seconds after which an idle daemon has freed what it can
 SHARE = 1.1  # of the memory after the first third of the rounds (median) that may be in use after the last third: which traces are open at the end of a
 # round, and what of them is kept, depends on what was asked last
 QUIET = 16 * MIB  # what does not count as growth
@@ -131,7 +131,7 @@ def one_round(checks, daemon, folder, traces, number, seed, clients):
 
 
 def little_work(checks, folder):
-    """what a query took is given back even where it needed no more than some tens of milliseconds"""
+    """what a query took is freed even where it needed no more than some tens of milliseconds"""
     generate(folder / "wide", events=200000, ranks=2, seed=9)
     with Daemon(folder / "wide-store", [folder], ["--memory", "256MiB"]) as daemon:
         trace, job = daemon.register(folder / "wide")

@@ -60,7 +60,7 @@ function option(data) {
                 ],
                 { silent: true },
             ),
-            ...stretches(data.rows).map(({ score, points }) => {
+            ...segments(data.rows).map(({ score, points }) => {
                 const color = resolved(`var(--score-${score})`),
                     radius = data.rows.length > 400 ? 1.5 : 3;
                 const draw = (coord, at) => {
@@ -76,8 +76,8 @@ function option(data) {
     };
 }
 
-/** The curve cut where the score changes; each stretch begins where the last one ended. */
-function stretches(rows) {
+/** The curve cut where the score changes; each segment begins where the last one ended. */
+function segments(rows) {
     /** @type {{score: number, points: Object[]}[]} */
     const all = [];
     let calls = 0,

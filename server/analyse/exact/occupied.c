@@ -47,7 +47,7 @@ static int join(struct worker *worker, const struct sta_budget *budget, struct s
     if (scratch == NULL)
         return err->status;
     int rc = sta_radix_failed(sta_radix_sort_pairs(worker->runs, scratch, worker->count, budget->cancel),
-                              "stretches of time", worker->count, err);
+                              "intervals of time", worker->count, err);
     sta_account_free(budget->account, scratch);
     if (rc != 0)
         return rc;

@@ -204,13 +204,13 @@ static void sum_counts(struct sta_exact_result *result)
         sums[i % COUNTS] += values[i];
 }
 
-static bool recall(const struct sta_series_base *base, struct sta_exact_result *result, uint32_t layer,
-                   int64_t width)
+static bool get(const struct sta_series_base *base, struct sta_exact_result *result, uint32_t layer,
+                int64_t width)
 {
     char *bytes;
     size_t size;
     const char *name = layer == STA_NO_LAYER ? COUNTS_NAME : result->shape.preset->layers[layer].name;
-    if (!base->recall(base->context, name, &bytes, &size))
+    if (!base->get(base->context, name, &bytes, &size))
         return false;
     bool good = take(result, layer, width, bytes, size);
     free(bytes);
@@ -219,16 +219,16 @@ static bool recall(const struct sta_series_base *base, struct sta_exact_result *
 
 static bool load_all(const struct sta_series_base *base, struct sta_exact_result *result, int64_t width)
 {
-    bool good = recall(base, result, STA_NO_LAYER, width);
+    bool good = get(base, result, STA_NO_LAYER, width);
     for (uint32_t l = 0; good && l < result->shape.layer_count; l++)
-        good = !result->shape.layers[l].wanted || recall(base, result, l, width);
+        good = !result->shape.layers[l].wanted || get(base, result, l, width);
     return good;
 }
 
 /* ---- made now */
 
-static bool keep(const struct sta_series_base *base, const struct sta_exact_result *fine,
-                 struct sta_exact_result *result, uint32_t layer)
+static bool put(const struct sta_series_base *base, const struct sta_exact_result *fine,
+                struct sta_exact_result *result, uint32_t layer)
 {
     struct sta_buffer bytes;
     sta_buffer_init(&bytes);
@@ -238,9 +238,8 @@ static bool keep(const struct sta_series_base *base, const struct sta_exact_resu
         put_layer(&bytes, fine, layer);
     bool good = !bytes.failed;
     if (good)
-        base->keep(base->context,
-                   layer == STA_NO_LAYER ? COUNTS_NAME : fine->shape.preset->layers[layer].name, bytes.data,
-                   bytes.size);
+        base->put(base->context, layer == STA_NO_LAYER ? COUNTS_NAME : fine->shape.preset->layers[layer].name,
+                  bytes.data, bytes.size);
     if (good && (layer == STA_NO_LAYER || result->shape.layers[layer].wanted))
         good = take(result, layer, fine->bins.g, bytes.data, bytes.size);
     sta_buffer_fini(&bytes);
@@ -261,9 +260,9 @@ static int make(const struct sta_series_base *base, const struct sta_exact_reque
                                         .count_bins = true};
     struct sta_exact_result fine;
     int rc = sta_exact_run(&request, budget, &fine, err);
-    bool good = rc == 0 && keep(base, &fine, result, STA_NO_LAYER);
+    bool good = rc == 0 && put(base, &fine, result, STA_NO_LAYER);
     for (uint32_t l = 0; good && l < fine.shape.layer_count; l++)
-        good = keep(base, &fine, result, l);
+        good = put(base, &fine, result, l);
     sta_exact_result_fini(&fine);
     return rc != 0 || good ? rc : sta_fail(err, STA_ENOMEM, "memory ran out while making the base of series");
 }

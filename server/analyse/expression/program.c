@@ -24,7 +24,7 @@ static uint32_t take_register(struct sta_program *program, struct allocator *all
     return program->register_count++;
 }
 
-static void give_back(struct allocator *allocator, const struct sta_node *node, uint32_t index)
+static void release(struct allocator *allocator, const struct sta_node *node, uint32_t index)
 {
     for (unsigned k = 0; k < node->operand_count; k++) {
         uint32_t operand = node->operands[k];
@@ -52,7 +52,7 @@ static void add_step(struct sta_program *program, struct allocator *allocator, u
         allocator->holds[index] = target + 1;
     }
     program->steps[program->step_count++] = (struct sta_program_step){index, target};
-    give_back(allocator, &program->tree->nodes[index], index);
+    release(allocator, &program->tree->nodes[index], index);
 }
 
 /* ---- constants: a minibatch of equal values each, shared by all who run the program */

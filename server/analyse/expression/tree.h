@@ -32,7 +32,7 @@ enum sta_null_policy {
     X(GREATER_EQUAL_##suffix, TEST)
 
 /* Operations that are a loop over numbers, conditions or codes; _I of integers, _F of numbers, _B of
- * conditions, _T of codes.  X(name, manner) */
+ * conditions, _T of codes.  X(name, null policy) */
 /* clang-format off */
 #define STA_KERNEL_LIST(X) \
     STA_COMPARISONS(X, II) STA_COMPARISONS(X, FF) STA_COMPARISONS(X, IF) \

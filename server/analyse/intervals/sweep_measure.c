@@ -171,8 +171,7 @@ static inline void event_ends(const struct going *going, uint32_t mask, int64_t 
     change_mask(going, going->state->mask & ~gone, at, weighed);
 }
 
-/* Events of the same sets have been active for @time in all, one after another, while nothing else changed.
- */
+/* Events of the same sets have been active for @time in all, one after another; nothing else changed. */
 static inline void events_passed(const struct going *going, uint32_t mask, int64_t count, uint64_t time)
 {
     const struct sta_sweep_unit *state = going->state;

@@ -266,8 +266,7 @@ static inline struct sta_sweep_end sta_sweep_take_end(struct sta_sweep_worker *w
 
 /* ---- cells (sweep.c) */
 
-/** Adds what a slot holds back to the cells of the unit being swept.  Refused memory is the worker's failure.
- */
+/** Adds what a slot holds back to the cells of the unit being swept.  Sets the worker's failure. */
 void sta_sweep_empty_slot(struct sta_sweep *sweep, struct sta_sweep_worker *worker, uint32_t unit,
                           uint32_t slot);
 /** The same of all slots. */

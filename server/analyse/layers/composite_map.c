@@ -4,13 +4,13 @@
 
 #define FIRST_SLOTS 256
 
-static void use_slots(struct sta_composite_map *combinations, struct sta_combo *fresh, uint32_t slots)
+static void use_slots(struct sta_composite_map *combinations, struct sta_composite_key *fresh, uint32_t slots)
 {
     combinations->slots = fresh;
     combinations->mask = slots - 1;
     combinations->count = 0;
     for (uint32_t i = 0; i < slots; i++)
-        combinations->slots[i] = (struct sta_combo){.value = STA_NO_CODE};
+        combinations->slots[i] = (struct sta_composite_key){.value = STA_NO_CODE};
 }
 
 void sta_composite_map_init(struct sta_composite_map *combinations, struct sta_account *account)
@@ -25,12 +25,12 @@ void sta_composite_map_fini(struct sta_composite_map *combinations)
     sta_account_free(combinations->account, combinations->slots);
 }
 
-static void place(struct sta_composite_map *combinations, const struct sta_combo *combo)
+static void insert(struct sta_composite_map *combinations, const struct sta_composite_key *key)
 {
-    uint32_t at = sta_composite_map_slot(combinations, combo->pair, combo->file);
+    uint32_t at = sta_composite_map_slot(combinations, key->pair, key->file);
     while (combinations->slots[at].value != STA_NO_CODE)
         at = (at + 1) & combinations->mask;
-    combinations->slots[at] = *combo;
+    combinations->slots[at] = *key;
     combinations->count++;
 }
 
@@ -38,14 +38,14 @@ static int grow(struct sta_composite_map *combinations, struct sta_error *err)
 {
     struct sta_composite_map old = *combinations;
     const uint32_t slots = (old.mask + 1) * 2;
-    struct sta_combo *fresh =
+    struct sta_composite_key *fresh =
         sta_account_alloc(old.account, slots, sizeof *fresh, "functions and categories", err);
     if (fresh == NULL)
         return err->status;
     use_slots(combinations, fresh, slots);
     for (uint32_t i = 0; i <= old.mask; i++) {
         if (old.slots[i].value != STA_NO_CODE)
-            place(combinations, &old.slots[i]);
+            insert(combinations, &old.slots[i]);
     }
     sta_composite_map_fini(&old);
     return STA_OK;
@@ -57,6 +57,6 @@ int sta_composite_map_add(struct sta_composite_map *combinations, uint32_t name,
     STA_ASSERT(value != STA_NO_CODE);
     int status = combinations->count * 2 > combinations->mask ? grow(combinations, err) : STA_OK;
     if (status == STA_OK)
-        place(combinations, &(struct sta_combo){(uint64_t)cat << 32 | name, file, value});
+        insert(combinations, &(struct sta_composite_key){(uint64_t)cat << 32 | name, file, value});
     return status;
 }

@@ -11,14 +11,14 @@
 #include "common/account.h"
 #include "common/dictionary.h"
 
-struct sta_combo {
+struct sta_composite_key {
     uint64_t pair;  /* category, then function */
     uint32_t file;  /* a file class of a refiner */
     uint32_t value; /* STA_NO_CODE: the slot is free, and all else 0 */
 };
 
 struct sta_composite_map {
-    struct sta_combo *slots;
+    struct sta_composite_key *slots;
     uint32_t mask, count;
     struct sta_account *account;
 };
@@ -45,7 +45,7 @@ static inline uint32_t sta_composite_map_find(const struct sta_composite_map *co
     const uint64_t pair = (uint64_t)cat << 32 | name;
     uint32_t at = sta_composite_map_slot(combinations, pair, file);
     for (;; at = (at + 1) & combinations->mask) {
-        const struct sta_combo *slot = &combinations->slots[at];
+        const struct sta_composite_key *slot = &combinations->slots[at];
         if ((slot->pair == pair && slot->file == file) || slot->value == STA_NO_CODE)
             return slot->value;
     }

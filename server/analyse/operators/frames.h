@@ -8,8 +8,7 @@
  *            8  XXH3 of the payload, seeded with the number of the frame, little endian
  *
  * So damage, a frame that is missing or in another's place, another version and a stream that ends early are
- * found before any byte is used.  In a file every frame but the last starts at a multiple of STA_FRAME_BYTES.
- */
+ * found before any byte is used.  In a file all frames but the last start at multiples of STA_FRAME_BYTES. */
 #ifndef STA_ANALYSE_OPERATORS_FRAMES_H
 #define STA_ANALYSE_OPERATORS_FRAMES_H
 

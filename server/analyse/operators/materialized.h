@@ -18,7 +18,7 @@ void sta_materialized_destroy(struct sta_materialized *materialized); /* NULL al
 STA_MUSTCHECK int sta_materialized_append(struct sta_materialized *materialized,
                                           const struct sta_vector *columns, const uint32_t *selected,
                                           uint32_t count, struct sta_error *err);
-/** No more rows come: puts away the last ones and gives back what filling took.  Before any batch is read. */
+/** No more rows come: stores the last ones and frees what filling took.  Before any batch is read. */
 STA_MUSTCHECK int sta_materialized_seal(struct sta_materialized *materialized, struct sta_error *err);
 
 const struct sta_column_info *sta_materialized_columns(const struct sta_materialized *materialized,

@@ -1,6 +1,5 @@
 /* A file is a stream of frames (frames.h), all full; what does not fill one is held in memory.  So the frame
- * of any byte is known, and what comes back from the disk is checked frame by frame.
- */
+ * of any byte is known, and what is read from the disk is checked frame by frame. */
 #include "analyse/operators/spill.h"
 
 #include <errno.h>

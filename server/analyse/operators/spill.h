@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "common/error.h"
 
-struct sta_spill; /* one file; its space is given back when it is destroyed, also by a crash */
+struct sta_spill; /* one file; its space is freed when it is destroyed, also by a crash */
 
 /** Context: any thread; one file may be written by one thread at a time and read by any. */
 STA_MUSTCHECK int sta_spill_create(const char *folder, struct sta_spill **spill, struct sta_error *err);

@@ -15,7 +15,7 @@
 /* Values that events state through their file or host reference, by code of the reference. */
 struct sta_reference_values {
     int64_t *integers; /* the column is INT */
-    uint32_t *codes;   /* the column is TEXT; STA_NO_CODE where the reference is of another manner */
+    uint32_t *codes;   /* the column is TEXT; STA_NO_CODE where the reference is of another kind */
     uint8_t *present;  /* INT */
 };
 
@@ -133,13 +133,13 @@ struct sta_logical_slot {
 struct sta_column_reader {
     struct sta_columns *columns; /* only its memories change */
     const struct sta_row_group *row_group;
-    uint64_t serial;                       /* counts seeks, from 1, and narrowings */
-    uint64_t whole;                        /* serial of the last seek */
-    const uint32_t *narrowed;              /* the rows of the row group that columns have; NULL: all */
-    uint32_t rows;                         /* how many */
-    void *gathered;                        /* space for 8 * STA_ROW_GROUP_ROWS bytes, made when first needed */
-    struct sta_physical_slot *physical;    /* by enum sta_column_id */
-    struct sta_logical_slot *logical;      /* by schema index */
+    uint64_t serial;                    /* counts seeks, from 1, and narrowings */
+    uint64_t whole;                     /* serial of the last seek */
+    const uint32_t *narrowed;           /* the rows of the row group that columns have; NULL: all */
+    uint32_t rows;                      /* how many */
+    void *gathered;                     /* space for 8 * STA_ROW_GROUP_ROWS bytes, made when first needed */
+    struct sta_physical_slot *physical; /* by enum sta_column_id */
+    struct sta_logical_slot *logical;   /* by schema index */
     struct sta_column_values spare_values; /* memory of a dropped args column, for the next one; or nothing */
     struct sta_logical_slot spare;
     struct sta_composite_map refined;  /* (0, cat, file class) -> refined cat */

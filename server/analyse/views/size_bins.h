@@ -28,8 +28,7 @@ extern const char *const sta_size_bin_names[STA_SIZE_BINS];
 extern const uint8_t sta_size_bin_of_bit[64];
 
 /** Bins closed on the right: (0, 4 KiB], (4 KiB, 16 KiB], ..; of a @size of 0 STA_SIZE_BINS.  Sizes follow
- * one another without a pattern, so there are no branches: the highest bit of size - 1 says which bin it is.
- */
+ * one another without a pattern, so there are no branches: the highest bit of size - 1 gives the bin. */
 static inline unsigned sta_size_bin(int64_t size)
 {
     return sta_size_bin_of_bit[63 ^ __builtin_clzll(((uint64_t)size - 1) | 1)];

@@ -213,7 +213,7 @@ static int read_framing(struct sta_head *head, struct sta_error *err)
     return length != NULL ? read_length(length, head, err) : 0;
 }
 
-static int understand_fields(struct sta_head *head, struct sta_error *err)
+static int parse_fields(struct sta_head *head, struct sta_error *err)
 {
     const char *connection = sta_head_find(head, "Connection"), *host = sta_head_find(head, "Host");
     const char *expect = sta_head_find(head, "Expect"), *coding = sta_head_find(head, "Content-Encoding");
@@ -253,5 +253,5 @@ int sta_head_parse(char *bytes, size_t size, struct sta_head *head, struct sta_e
         line = strsep(&rest, "\r") + 1; /* behind the line feed */
         status = parse_field(line, head, err);
     }
-    return status == 0 ? understand_fields(head, err) : status;
+    return status == 0 ? parse_fields(head, err) : status;
 }

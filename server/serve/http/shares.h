@@ -9,7 +9,7 @@
 struct sta_shares;
 
 struct sta_shares *sta_shares_create(uint64_t places);
-/** With all places given back. */
+/** All places must have been released. */
 void sta_shares_destroy(struct sta_shares *shares);
 /** A place for a client, by its number; false: it has its share, or all are taken.  Context: any thread, like
  * all. */

@@ -182,7 +182,7 @@ static bool is_kept(const struct sta_view *view)
     return true;
 }
 
-static bool recall(const struct sta_view *view, struct sta_response *response)
+static bool get(const struct sta_view *view, struct sta_response *response)
 {
     char name[KEPT_NAME_SIZE], *bytes;
     size_t size;
@@ -194,7 +194,7 @@ static bool recall(const struct sta_view *view, struct sta_response *response)
     return true;
 }
 
-static void keep(const struct sta_view *view, const struct sta_response *response)
+static void put(const struct sta_view *view, const struct sta_response *response)
 {
     char name[KEPT_NAME_SIZE];
     kept_name(view, name);
@@ -208,7 +208,7 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
     budget.progress = progress;
     if (view->kind->background)
         budget.deadline_ns = 0;
-    if (is_kept(view) && recall(view, response))
+    if (is_kept(view) && get(view, response))
         return STA_OK;
     if (atomic_load(budget.cancel))
         return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
@@ -227,7 +227,7 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
         return sta_view_fail_size(view, &response->body, err);
     sta_view_note_missing(view, response);
     if (is_kept(view))
-        keep(view, response);
+        put(view, response);
     return STA_OK;
 }
 

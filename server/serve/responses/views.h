@@ -98,11 +98,11 @@ STA_MUSTCHECK int sta_counters_result(struct sta_view *view, const struct sta_se
 STA_MUSTCHECK int sta_put_counters(const struct sta_view *view, const struct sta_budget *budget,
                                    struct sta_buffer *out, struct sta_error *err);
 
-/* Parameters of routes whose kind has a result, and of those that are arranged too. */
+/* Parameters of routes whose kind has a result, and of custom routes. */
 #define STA_HAS_PAGES (STA_HAS(FORMAT) | STA_HAS(LIMIT) | STA_HAS(ROW_OFFSET) | STA_HAS(CURSOR))
 #define STA_HAS_ORDER (STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(COLUMNS))
 
-/** Answers the call from what is kept, or arranges for it.  Context: HTTP thread. */
+/** Responds to the call from the response cache, or has the response computed.  Context: HTTP thread. */
 void sta_view_ask(struct sta_call *call);
 /* The base of series, what columns hold, and the timeline's file: no calls of their own, but prepared. */
 extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures, sta_view_timeline_keep;

@@ -37,7 +37,7 @@ struct sta_column_encoder *sta_column_encoder_create(enum sta_effort effort);
 void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
 
 /**
- * sta_encode_column - append a payload to @out and the listed codes to @codes
+ * sta_encode_column - append a payload to @out and the distinct-code index to @codes
  * @made_index, @made: NULL; or space for the keys that this column is to others, those of every row at
  * @made_index
  * Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written, when no row

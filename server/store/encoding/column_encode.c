@@ -52,7 +52,7 @@ static void mark_names(struct sta_column_encoder *encoder, const struct sta_keys
 }
 
 /* Whether all rows of a name have a value, or none.  @name: keys of the rows that have one. */
-static bool presence_follows_name(struct sta_column_encoder *encoder, const struct sta_keys *name)
+static bool validity_follows_name(struct sta_column_encoder *encoder, const struct sta_keys *name)
 {
     const struct sta_validity *validity = &encoder->validity;
     uint32_t named_rows = 0;
@@ -107,7 +107,7 @@ static unsigned put_validity(struct sta_column_encoder *encoder, struct sta_enco
         sta_put_char(out, STA_VALIDITY_ALL);
         return 0;
     }
-    if (presence_follows_name(encoder, name)) {
+    if (validity_follows_name(encoder, name)) {
         sta_put_char(out, STA_VALIDITY_BY_NAME);
         put_named_bits(encoder, name->count, out);
         return STA_ENTRY_NEEDS_NAME;

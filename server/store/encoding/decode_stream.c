@@ -17,21 +17,21 @@
 struct head {
     enum sta_transform transform;
     enum sta_layout layout;
-    unsigned planes, shift;
+    unsigned byte_count, shift;
     uint64_t base, start;
     uint32_t table_count;
 };
 
 struct sta_decoder {
     ZSTD_DCtx *zstd;
-    unsigned char buffer[STA_ROW_GROUP_ROWS * 8]; /* planes that were compressed */
+    unsigned char buffer[STA_ROW_GROUP_ROWS * 8]; /* byte streams that were compressed */
     int64_t table[STA_KEYS_MAX];
     /* The stream being read. */
     struct head head;
     struct sta_cursor *in;
     struct sta_both_keys keys;
-    uint32_t count, at;          /* values in all; behind us */
-    const unsigned char *planes; /* NULL: packed */
+    uint32_t count, at;                /* values in all; behind us */
+    const unsigned char *byte_streams; /* NULL: packed */
     uint8_t width[FRAMES];
     uint32_t exceptions[FRAMES];
     uint64_t min[FRAMES];
@@ -74,7 +74,8 @@ static bool get_head(struct sta_decoder *decoder, struct sta_cursor *in, struct 
     if (bytes == NULL || bytes[0] >= STA_TRANSFORMS || bytes[1] >= STA_LAYOUTS || bytes[2] < 1 ||
         bytes[2] > 8 || bytes[3] > 63)
         return false;
-    *head = (struct head){.transform = bytes[0], .layout = bytes[1], .planes = bytes[2], .shift = bytes[3]};
+    *head =
+        (struct head){.transform = bytes[0], .layout = bytes[1], .byte_count = bytes[2], .shift = bytes[3]};
     head->base = sta_get_u64(in);
     if (head->transform == STA_TRANSFORM_DELTA)
         head->start = sta_get_u64(in);
@@ -89,7 +90,7 @@ static bool get_head(struct sta_decoder *decoder, struct sta_cursor *in, struct 
 static bool open_frames(struct sta_decoder *decoder)
 {
     uint32_t frames = (decoder->count + STA_PACK_FRAME - 1) / STA_PACK_FRAME;
-    decoder->planes = NULL;
+    decoder->byte_streams = NULL;
     for (uint32_t f = 0; f < frames; f++) {
         const unsigned char *width = sta_get_bytes(decoder->in, 1);
         decoder->min[f] = sta_get_varint(decoder->in);
@@ -105,15 +106,15 @@ static bool open_frames(struct sta_decoder *decoder)
 
 static bool open_byte_split(struct sta_decoder *decoder)
 {
-    size_t size = (size_t)decoder->head.planes * decoder->count, stored;
-    decoder->planes = decoder->buffer;
+    size_t size = (size_t)decoder->head.byte_count * decoder->count, stored;
+    decoder->byte_streams = decoder->buffer;
     if (decoder->head.layout == STA_LAYOUT_ZSTD) {
         const char *compressed = sta_get_block(decoder->in, &stored);
         return compressed != NULL &&
                ZSTD_decompressDCtx(decoder->zstd, decoder->buffer, size, compressed, stored) == size;
     }
-    decoder->planes = sta_get_bytes(decoder->in, size);
-    return decoder->planes != NULL;
+    decoder->byte_streams = sta_get_bytes(decoder->in, size);
+    return decoder->byte_streams != NULL;
 }
 
 /* What the exceptions of a frame have above its width. */
@@ -148,8 +149,8 @@ static bool unpack_frame(struct sta_decoder *decoder, uint32_t part, uint64_t *w
 static bool next_residuals(struct sta_decoder *decoder, uint32_t part, int64_t *residuals)
 {
     const struct head *head = &decoder->head;
-    if (decoder->planes != NULL)
-        sta_kernels()->join_bytes(decoder->planes + decoder->at, decoder->count, part, head->planes,
+    if (decoder->byte_streams != NULL)
+        sta_kernels()->join_bytes(decoder->byte_streams + decoder->at, decoder->count, part, head->byte_count,
                                   (uint64_t *)residuals);
     else if (!unpack_frame(decoder, part, (uint64_t *)residuals))
         return false;

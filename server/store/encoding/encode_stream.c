@@ -4,7 +4,7 @@
  * Trying all pairs costs several times what writing one does, so the first of some row groups is tried (on
  * its first rows) and the winner kept as the column's plan for the next row groups.  zstd costs more than all
  * else, here and again at each read: it must save two fifths of the bytes that it is given; and two thirds of
- * what packed residuals of one byte take, half of those of two, less of wider ones, whose upper planes are
+ * what packed residuals of one byte take, half of those of two, less of wider ones, whose upper bytes are
  * nearly empty and quickly done.  A thorough encoder tries all pairs on all rows of each row group, and takes
  * zstd where it saves a fifth. */
 #include "store/encoding/codec.h"
@@ -48,7 +48,7 @@ struct sta_encoder {
         uint64_t wide[STA_ROW_GROUP_ROWS];
     } residuals, words;
     uint32_t sample[STA_ROW_GROUP_ROWS];
-    unsigned char planes[STA_ROW_GROUP_ROWS * 8];
+    unsigned char byte_streams[STA_ROW_GROUP_ROWS * 8];
     unsigned char compressed[ZSTD_COMPRESSBOUND(STA_ROW_GROUP_ROWS * 8)];
     int64_t table[STA_KEYS_MAX];
     int64_t last[STA_KEYS_MAX];
@@ -258,7 +258,7 @@ static unsigned byte_count_of(const struct candidate *candidate)
 static void make_byte_split(struct sta_encoder *encoder, const struct candidate *candidate)
 {
     kernels_of(candidate)->split_bytes(&encoder->words, candidate->values->count, byte_count_of(candidate),
-                                       encoder->planes);
+                                       encoder->byte_streams);
 }
 
 /* Return: size, or SIZE_MAX when zstd fails. */
@@ -266,8 +266,8 @@ static size_t compress_byte_split(struct sta_encoder *encoder, const struct cand
 {
     make_byte_split(encoder, candidate);
     size_t size =
-        ZSTD_compressCCtx(encoder->zstd, encoder->compressed, sizeof encoder->compressed, encoder->planes,
-                          (size_t)byte_count_of(candidate) * candidate->values->count,
+        ZSTD_compressCCtx(encoder->zstd, encoder->compressed, sizeof encoder->compressed,
+                          encoder->byte_streams, (size_t)byte_count_of(candidate) * candidate->values->count,
                           encoder->thorough ? THOROUGH_LEVEL : ZSTD_LEVEL);
     return ZSTD_isError(size) ? SIZE_MAX : size;
 }
@@ -327,15 +327,15 @@ static void put_stream(struct sta_encoder *encoder, struct candidate *candidate,
         put_head(candidate, STA_LAYOUT_PACKED, out);
         return;
     }
-    size_t planes = (size_t)byte_count_of(candidate) * candidate->values->count;
+    size_t split_size = (size_t)byte_count_of(candidate) * candidate->values->count;
     size_t compressed = try_zstd ? compress_byte_split(encoder, candidate) : SIZE_MAX;
-    if (compressed < planes) {
+    if (compressed < split_size) {
         put_head(candidate, STA_LAYOUT_ZSTD, out);
         sta_put_block(out, encoder->compressed, compressed);
-    } else if (planes < choose_frames(encoder, candidate)) {
+    } else if (split_size < choose_frames(encoder, candidate)) {
         put_head(candidate, STA_LAYOUT_BYTE_SPLIT, out);
         make_byte_split(encoder, candidate);
-        sta_put(out, encoder->planes, planes);
+        sta_put(out, encoder->byte_streams, split_size);
     } else {
         const struct sta_words words = words_of(encoder, candidate);
         put_head(candidate, encoder->frames.patched ? STA_LAYOUT_PATCHED : STA_LAYOUT_PACKED, out);
@@ -357,8 +357,8 @@ static struct score score_of(struct sta_encoder *encoder, const struct candidate
     if (candidate->residuals == NULL)
         return (struct score){table, false};
     const size_t packed = choose_frames(encoder, candidate);
-    const size_t planes = (size_t)byte_count_of(candidate) * candidate->values->count;
-    const size_t time = encoder->thorough ? 0 : planes * 2 / 5;
+    const size_t split_size = (size_t)byte_count_of(candidate) * candidate->values->count;
+    const size_t time = encoder->thorough ? 0 : split_size * 2 / 5;
     if (time >= packed || table + time >= best)
         return (struct score){table + packed, false};
     const size_t compressed = compress_byte_split(encoder, candidate);

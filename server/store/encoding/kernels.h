@@ -19,11 +19,11 @@ struct sta_word_kernels {
     /** Smallest and largest of at least one: signed, and not. */
     void (*residual_range)(const void *residuals, uint32_t count, int64_t *min, int64_t *max);
     void (*range)(const void *words, uint32_t count, uint64_t *min, uint64_t *max);
-    /** words = terms - base, wrapping.  Return: all bits that any of them has. */
+    /** words = residuals - base, wrapping.  Return: all bits that any of them has. */
     uint64_t (*subtract)(const void *residuals, uint32_t count, int64_t base, void *words);
     void (*shift)(void *words, uint32_t count, unsigned shift);
     /** First bytes of all words, then second bytes, .. */
-    void (*split_bytes)(const void *words, uint32_t count, unsigned planes, unsigned char *bytes);
+    void (*split_bytes)(const void *words, uint32_t count, unsigned byte_count, unsigned char *bytes);
     /** How many words - base, wrapping, are larger than the limit. */
     uint32_t (*count_above)(const void *words, uint32_t count, uint64_t base, uint64_t limit);
     /** Their places, in order; space for all. */
@@ -48,7 +48,7 @@ struct sta_kernels {
     /** value = (value << shift) + base, wrapping. */
     void (*scale)(int64_t *values, uint32_t count, unsigned shift, uint64_t base);
     /** Words from their first bytes, then second bytes, .., @stride bytes from one to the next. */
-    void (*join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned planes,
+    void (*join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count, unsigned byte_count,
                        uint64_t *words);
     /** Low halves; low quarters. */
     void (*narrow)(const int64_t *wide, uint32_t count, uint32_t *codes);

@@ -66,11 +66,11 @@ TARGET static void KERNEL(scale)(int64_t *values, uint32_t count, unsigned shift
 }
 
 TARGET static void KERNEL(join_bytes)(const unsigned char *bytes, size_t stride, uint32_t count,
-                                      unsigned planes, uint64_t *words)
+                                      unsigned byte_count, uint64_t *words)
 {
     for (uint32_t i = 0; i < count; i++)
         words[i] = bytes[i];
-    for (unsigned p = 1; p < planes; p++)
+    for (unsigned p = 1; p < byte_count; p++)
         for (uint32_t i = 0; i < count; i++)
             words[i] |= (uint64_t)bytes[p * stride + i] << (8 * p);
 }
@@ -110,19 +110,19 @@ TARGET static void KERNEL(keep_byte_ranges)(const uint8_t *bytes, uint32_t count
 }
 
 #define WORD uint32_t
-#define TERM int32_t
+#define RESIDUAL int32_t
 #define WORDS(name) KERNEL(words32_##name)
 #include "store/encoding/kernels_words.h"
 #undef WORD
-#undef TERM
+#undef RESIDUAL
 #undef WORDS
 
 #define WORD uint64_t
-#define TERM int64_t
+#define RESIDUAL int64_t
 #define WORDS(name) KERNEL(words64_##name)
 #include "store/encoding/kernels_words.h"
 #undef WORD
-#undef TERM
+#undef RESIDUAL
 #undef WORDS
 
 static const struct sta_kernels KERNEL(kernels) = {

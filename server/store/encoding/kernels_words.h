@@ -1,5 +1,5 @@
 /* kernels_words.h - the kernels of an encoder, included by kernels_body.h for words of each size, with WORD,
- * TERM (the same signed) and WORDS(name) defined. */
+ * RESIDUAL (the same signed) and WORDS(name) defined. */
 
 #define DEFINE_RANGE(name, number, widest)                                                                   \
     TARGET static void WORDS(name)(const void *numbers, uint32_t count, widest *min, widest *max)            \
@@ -14,7 +14,7 @@
         *max = high;                                                                                         \
     }
 
-DEFINE_RANGE(residual_range, TERM, int64_t)
+DEFINE_RANGE(residual_range, RESIDUAL, int64_t)
 DEFINE_RANGE(range, WORD, uint64_t)
 #undef DEFINE_RANGE
 
@@ -36,11 +36,11 @@ TARGET static void WORDS(shift)(void *words, uint32_t count, unsigned shift)
         at[i] >>= shift;
 }
 
-TARGET static void WORDS(split_bytes)(const void *words, uint32_t count, unsigned planes,
+TARGET static void WORDS(split_bytes)(const void *words, uint32_t count, unsigned byte_count,
                                       unsigned char *bytes)
 {
     const WORD *at = words;
-    for (unsigned p = 0; p < planes; p++, bytes += count)
+    for (unsigned p = 0; p < byte_count; p++, bytes += count)
         for (uint32_t i = 0; i < count; i++)
             bytes[i] = (unsigned char)(at[i] >> (8 * p));
 }

@@ -123,21 +123,22 @@ struct packing {
 };
 
 /* One thread's. */
-struct packer {
+struct compressor {
     ZSTD_CCtx *zstd;
     struct sta_buffer content, buffer; /* of a piece */
 };
 
-static bool pack_piece(struct packer *packer, struct sta_content_piece *piece, struct packed *packed)
+static bool compress_piece(struct compressor *compressor, struct sta_content_piece *piece,
+                           struct packed *packed)
 {
-    sta_buffer_clear(&packer->content);
-    piece->put(&packer->content, piece->context, piece->first, piece->end);
-    piece->size = packer->content.size;
+    sta_buffer_clear(&compressor->content);
+    piece->put(&compressor->content, piece->context, piece->first, piece->end);
+    piece->size = compressor->content.size;
     const size_t most = ZSTD_compressBound(piece->size);
-    char *buffer = packer->content.failed ? NULL : sta_buffer_reserve(&packer->buffer, most);
+    char *buffer = compressor->content.failed ? NULL : sta_buffer_reserve(&compressor->buffer, most);
     if (buffer == NULL)
         return false;
-    packed->size = ZSTD_compressCCtx(packer->zstd, buffer, most, packer->content.data, piece->size,
+    packed->size = ZSTD_compressCCtx(compressor->zstd, buffer, most, compressor->content.data, piece->size,
                                      STA_ENVELOPE_ZSTD_LEVEL);
     packed->bytes = ZSTD_isError(packed->size) ? NULL : sta_try_alloc(packed->size);
     if (packed->bytes == NULL)
@@ -149,14 +150,14 @@ static bool pack_piece(struct packer *packer, struct sta_content_piece *piece, s
 static void pack_some(void *context, unsigned worker)
 {
     struct packing *packing = context;
-    struct packer packer = {.zstd = ZSTD_createCCtx()};
+    struct compressor compressor = {.zstd = ZSTD_createCCtx()};
     for (size_t i; (i = atomic_fetch_add(&packing->next, 1)) < packing->content->piece_count;)
-        if (packer.zstd == NULL || atomic_load(&packing->failed) ||
-            !pack_piece(&packer, &packing->content->pieces[i], &packing->packed[i]))
+        if (compressor.zstd == NULL || atomic_load(&packing->failed) ||
+            !compress_piece(&compressor, &packing->content->pieces[i], &packing->packed[i]))
             atomic_store(&packing->failed, true);
-    ZSTD_freeCCtx(packer.zstd);
-    sta_buffer_fini(&packer.content);
-    sta_buffer_fini(&packer.buffer);
+    ZSTD_freeCCtx(compressor.zstd);
+    sta_buffer_fini(&compressor.content);
+    sta_buffer_fini(&compressor.buffer);
 }
 
 /* ---- the file */

@@ -96,7 +96,7 @@ static void release(struct sta_column_cache *cache, struct item *item)
     if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
         return;
     if (item->in_slot) {
-        sta_slots_give(&cache->slots[item->narrow.width], item);
+        sta_slots_free(&cache->slots[item->narrow.width], item);
         return;
     }
     atomic_fetch_sub_explicit(&cache->loose, item->size, memory_order_relaxed);
@@ -399,13 +399,13 @@ void sta_column_cache_warm(struct sta_column_cache *cache, struct sta_column_cac
     atomic_fetch_add_explicit(&cache->warmed_bytes, size, memory_order_relaxed);
 }
 
-bool sta_column_cache_has_space(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows)
+bool sta_column_cache_fits(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows)
 {
     struct shard *shard = shard_of(cache, key);
     pthread_mutex_lock(&shard->lock);
-    const bool has_space = *find(shard, key) == NULL && shard->size + size_of_item(rows, 0) <= cache->capacity;
+    const bool fits = *find(shard, key) == NULL && shard->size + size_of_item(rows, 0) <= cache->capacity;
     pthread_mutex_unlock(&shard->lock);
-    return has_space;
+    return fits;
 }
 
 /* ---- as a whole */

@@ -50,8 +50,7 @@ static inline bool sta_column_cache_takes(enum sta_column_kind kind)
 void sta_column_cache_warm(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows,
                            int64_t min, int64_t max, const struct sta_column_values *values);
 /** Whether the column is not there, and there is space for it if its values take a byte each. */
-bool sta_column_cache_has_space(struct sta_column_cache *cache, struct sta_column_cache_key key,
-                               uint32_t rows);
+bool sta_column_cache_fits(struct sta_column_cache *cache, struct sta_column_cache_key key, uint32_t rows);
 /** Calls @visit for each column that was asked for, or put.  @asked: when it was last, in
  * milliseconds of CLOCK_MONOTONIC.  Context: @visit is called under a lock of the cache. */
 void sta_column_cache_each(struct sta_column_cache *cache,

@@ -45,7 +45,7 @@ static uint32_t *unpack(const struct sta_snapshot *snapshot, struct sta_cursor *
     return NULL;
 }
 
-static const uint32_t *recall(const struct sta_snapshot *snapshot)
+static const uint32_t *get(const struct sta_snapshot *snapshot)
 {
     struct sta_error ignored = STA_ERROR_INIT;
     char name[NAME_SIZE], *bytes;
@@ -61,7 +61,7 @@ static const uint32_t *recall(const struct sta_snapshot *snapshot)
     return parents != NULL ? remember(snapshot, parents) : NULL;
 }
 
-static void keep(const struct sta_snapshot *snapshot, const uint32_t *parents)
+static void put(const struct sta_snapshot *snapshot, const uint32_t *parents)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer out = {0};
@@ -79,13 +79,13 @@ static void keep(const struct sta_snapshot *snapshot, const uint32_t *parents)
 const uint32_t *sta_snapshot_parents(const struct sta_snapshot *snapshot)
 {
     const uint32_t *parents = atomic_load(&snapshot->parents);
-    return parents != NULL ? parents : recall(snapshot);
+    return parents != NULL ? parents : get(snapshot);
 }
 
 const uint32_t *sta_snapshot_keep_parents(const struct sta_snapshot *snapshot, uint32_t *parents)
 {
     const uint32_t *stay = remember(snapshot, parents);
     if (stay == parents && snapshot->info.damaged == 0)
-        keep(snapshot, stay);
+        put(snapshot, stay);
     return stay;
 }

@@ -70,7 +70,7 @@ int sta_row_group_warm(const struct sta_snapshot *snapshot, const struct sta_row
     struct sta_column_cache *cache = snapshot->store->cache;
     const struct sta_column_cache_key key = {segment->serial, row_group->index, column};
     if (cache == NULL || entry == NULL || !sta_column_cache_takes(entry->kind) ||
-        !sta_column_cache_has_space(cache, key, row_group->rows))
+        !sta_column_cache_fits(cache, key, row_group->rows))
         return STA_OK;
     int status = decode(snapshot, row_group, column, values, err);
     if (status == STA_OK)

@@ -97,7 +97,7 @@ void *sta_slots_take(struct sta_slots *slots)
     return piece;
 }
 
-void sta_slots_give(struct sta_slots *slots, void *memory)
+void sta_slots_free(struct sta_slots *slots, void *memory)
 {
     struct sta_slot_page *page = (struct sta_slot_page *)((uintptr_t)memory & ~(STA_HUGE_PAGE - 1));
     struct free_piece *piece = memory;

@@ -28,7 +28,7 @@ static size_t resident(void)
     return pages * 4096;
 }
 
-/* Frees all but the last, which keeps the allocator from giving back the others by itself. */
+/* Frees all but the last, which keeps the allocator from returning the others to the system by itself. */
 static char *leave_holes(void)
 {
     static char *pieces[PIECES];

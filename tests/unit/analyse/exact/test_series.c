@@ -11,16 +11,16 @@
 struct cache {
     char *names[SCENE_LAYERS + 1], *bytes[SCENE_LAYERS + 1];
     size_t sizes[SCENE_LAYERS + 1], count;
-    unsigned recalled, kept;
+    unsigned got, kept;
 };
 
-static bool recall(void *context, const char *name, char **bytes, size_t *size)
+static bool get(void *context, const char *name, char **bytes, size_t *size)
 {
     struct cache *cache = context;
     for (size_t i = 0; i < cache->count; i++) {
         if (strcmp(cache->names[i], name) != 0)
             continue;
-        cache->recalled++;
+        cache->got++;
         *size = cache->sizes[i];
         *bytes = sta_alloc(*size + 1);
         memcpy(*bytes, cache->bytes[i], *size);
@@ -29,7 +29,7 @@ static bool recall(void *context, const char *name, char **bytes, size_t *size)
     return false;
 }
 
-static void keep(void *context, const char *name, const void *bytes, size_t size)
+static void put(void *context, const char *name, const void *bytes, size_t size)
 {
     struct cache *cache = context;
     size_t i = 0;
@@ -121,7 +121,7 @@ Test(exact_series, from_the_base_they_are_what_a_scan_gives)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct made_trace trace;
         struct cache cache = {0};
-        const struct sta_series_base base = {&cache, recall, keep};
+        const struct sta_series_base base = {&cache, get, put};
         scene_make(scene, seed * 77);
         scene->has_filter = false;
         scene->filters = true;
@@ -139,7 +139,7 @@ Test(exact_series, from_the_base_they_are_what_a_scan_gives)
             sta_table_fini(&scanned);
         }
         cr_assert_eq(cache.kept, SCENE_LAYERS + 1, "made once");
-        cr_assert_gt(cache.recalled, 0);
+        cr_assert_gt(cache.got, 0);
         cache_fini(&cache);
         made_trace_fini(&trace);
     }
@@ -153,7 +153,7 @@ Test(exact_series, a_damaged_base_is_no_crash_and_is_made_again_when_it_is_gone)
     struct scene *scene = sta_alloc(sizeof *scene);
     struct made_trace trace;
     struct cache cache = {0};
-    const struct sta_series_base base = {&cache, recall, keep};
+    const struct sta_series_base base = {&cache, get, put};
     struct sta_facts facts;
     scene_make(scene, 4);
     scene->has_filter = scene->has_window = false;

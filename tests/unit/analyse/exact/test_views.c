@@ -332,7 +332,7 @@ Test(exact, more_memory_than_a_query_may_hold_is_a_limit_that_names_the_setting)
     sta_presets_release(presets);
 }
 
-/* Asks within an account of so many bytes.  What is charged is given back in any case. */
+/* Asks within an account of so many bytes.  What is charged is released in any case. */
 static int asked_within(const struct sta_table_query *query, size_t limit, struct sta_error *err)
 {
     struct sta_account account;

@@ -179,7 +179,7 @@ Test(catalogue, a_removed_trace_is_gone_but_for_who_reads_it)
     sample_fini(&sample);
 }
 
-static void keep_and_recall(struct scratch_store *scratch, const char *trace, uint64_t version)
+static void put_and_get(struct scratch_store *scratch, const char *trace, uint64_t version)
 {
     struct sta_error err = STA_ERROR_INIT;
     char *bytes;
@@ -213,8 +213,8 @@ Test(catalogue, values_are_kept_with_a_version_or_the_store)
     struct sta_snapshot *snapshot = scratch_snapshot(&scratch);
     uint64_t version = sta_snapshot_info(snapshot)->version;
     sta_snapshot_release(snapshot);
-    keep_and_recall(&scratch, scratch.trace, version);
-    keep_and_recall(&scratch, NULL, 0);
+    put_and_get(&scratch, scratch.trace, version);
+    put_and_get(&scratch, NULL, 0);
     scratch_publish(&scratch, &sample, 1, 64 << 20);
     cr_assert_eq(sta_store_get_kept(scratch.store, scratch.trace, version, "a/b", &bytes, &size, &err),
                  STA_ENOTFOUND);

@@ -25,7 +25,7 @@ static void give_each(struct sta_slots *slots, unsigned char **pieces, size_t st
 {
     for (size_t i = 0; i < PIECES; i += step) {
         if (pieces[i] != NULL)
-            sta_slots_give(slots, pieces[i]);
+            sta_slots_free(slots, pieces[i]);
         pieces[i] = NULL;
     }
 }
