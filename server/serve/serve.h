@@ -1,4 +1,4 @@
-/* serve.h - answers -> HTTP. */
+/* serve.h - responses to HTTP requests. */
 #ifndef STA_SERVE_SERVE_H
 #define STA_SERVE_SERVE_H
 
@@ -68,7 +68,7 @@ size_t sta_server_cancel_prepared(struct sta_server *server);
 /** Whether queries are worked on or wait, or long responses are under way.  Context: any thread, until the
  * server is stopped. */
 bool sta_server_is_busy(const struct sta_server *server);
-/** No new connections; answers in flight may finish for @grace_ms; then everything is closed and freed. */
+/** No new connections; responses in flight may finish for @grace_ms; then everything is closed and freed. */
 void sta_server_stop(struct sta_server *server, unsigned grace_ms);
 
 #endif

@@ -78,7 +78,7 @@ void sta_access_sign_out(struct sta_access *access, const char *cookie);
 
 /** Whether a Host header names this daemon. */
 bool sta_access_host_known(const struct sta_access *access, const char *host);
-/** Whether pages of this origin may call the API and read its answers (cors_origins). */
+/** Whether pages of this origin may call the API and read its responses (cors_origins). */
 bool sta_access_origin_allowed(const struct sta_access *access, const char *origin);
 /** Whether a request that changes something comes from where it may: no Origin, the daemon's own, or an
  * allowed one. */

@@ -1,6 +1,6 @@
 /* Any layered view of several runs, compared to one of them.
  *
- * The view is computed of each run by the kind that answers for it alone, so its result is shared with who
+ * The view of each run is computed as for a call on that run alone, so its result is shared with who
  * asks for that. */
 #include <stdlib.h>
 #include <string.h>

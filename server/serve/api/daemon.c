@@ -157,17 +157,17 @@ static void put_jobs(struct sta_buffer *out, struct sta_jobs *jobs)
                        (unsigned long long)states[state]);
 }
 
-static void put_answers(struct sta_buffer *out, struct sta_server *server)
+static void put_response_cache(struct sta_buffer *out, struct sta_server *server)
 {
     struct sta_response_cache_figures figures = sta_response_cache_figures(server->response_cache);
     uint64_t running, waiting;
     sta_workers_count(server->queries, &running, &waiting);
-    put_gauge(out, "strata_cache_bytes", "Memory that kept answers take.", figures.bytes);
-    put_gauge(out, "strata_cache_limit_bytes", "Memory that kept answers may take.", figures.limit);
-    put_gauge(out, "strata_cache_entries", "Kept answers.", figures.entries);
-    put_counter(out, "strata_cache_hits_total", "Queries whose answer was kept.", figures.hits);
-    put_counter(out, "strata_cache_misses_total", "Queries whose answer was computed.", figures.misses);
-    put_counter(out, "strata_cache_joins_total", "Queries that waited for an answer already being computed.",
+    put_gauge(out, "strata_cache_bytes", "Memory that cached responses take.", figures.bytes);
+    put_gauge(out, "strata_cache_limit_bytes", "Memory that cached responses may take.", figures.limit);
+    put_gauge(out, "strata_cache_entries", "Cached responses.", figures.entries);
+    put_counter(out, "strata_cache_hits_total", "Queries whose response was cached.", figures.hits);
+    put_counter(out, "strata_cache_misses_total", "Queries whose response was computed.", figures.misses);
+    put_counter(out, "strata_cache_joins_total", "Queries that waited for a response already being computed.",
                 figures.joins);
     put_counter(out, "strata_cache_dropped_total", "Responses evicted to free space.", figures.dropped);
     struct sta_result_cache_figures results = sta_result_cache_figures(server->results);
@@ -176,7 +176,7 @@ static void put_answers(struct sta_buffer *out, struct sta_server *server)
               results.bytes);
     put_gauge(out, "strata_results_limit_bytes", "Memory that kept results may take.", results.limit);
     put_gauge(out, "strata_results_entries", "Kept results.", results.entries);
-    put_gauge(out, "strata_streams_open", "Long answers on their way.",
+    put_gauge(out, "strata_streams_open", "Long responses being sent.",
               sta_shares_taken(server->stream_places));
     put_gauge(out, "strata_questions_running", "Queries being worked on.", running);
     put_gauge(out, "strata_questions_waiting", "Queries that wait for a thread.", waiting);
@@ -224,7 +224,7 @@ int sta_api_metrics(struct sta_call *call, struct sta_response *response, struct
     put_gauge(out, "strata_http_connections", "Open connections.", sta_http_connections(server->http));
     put_counter(out, "strata_http_connections_refused_total", "Connections refused past a limit.",
                 sta_http_refused(server->http));
-    put_answers(out, server);
+    put_response_cache(out, server);
     put_jobs(out, server->options.jobs);
     put_traces(out, server->options.library);
     put_memory(out, server->options.account);

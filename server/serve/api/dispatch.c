@@ -1,5 +1,5 @@
 /* What every request passes before its handler: host, route, access, origin, parameters; and what every
- * answer passes after. */
+ * response passes after. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "serve/api/routes.h"
 #include "serve/responses/views.h"
 
-/* ---- answering */
+/* ---- responding */
 
 /* What a client did wrong is no news; what this daemon could not do is. */
 static void log_failure(const struct sta_call *call, int http_status, const char *detail)
@@ -26,7 +26,7 @@ void sta_call_respond(struct sta_call *call, int status, struct sta_response *re
         sta_response_problem(response, &problem);
     } else if (response->body.failed) {
         sta_response_problem(
-            response, &(struct sta_problem){503, "The answer does not fit into memory", NULL, -1, NULL});
+            response, &(struct sta_problem){503, "The response does not fit into memory", NULL, -1, NULL});
     }
     struct sta_http_response *sealed = sta_response_seal(response, call->exchange);
     sta_response_fini(response);
@@ -117,7 +117,7 @@ static void run(struct sta_call *call)
     }
 }
 
-/* ---- what is checked before; each returns false when it has answered */
+/* ---- what is checked before; each returns false when it has responded */
 
 static bool check_host(struct sta_call *call)
 {
@@ -159,7 +159,7 @@ static bool is_allowed_origin(struct sta_call *call)
     return true;
 }
 
-static void answer_options(struct sta_call *call, unsigned allowed, bool cors)
+static void send_options(struct sta_call *call, unsigned allowed, bool cors)
 {
     char methods[STA_METHODS_TEXT];
     struct sta_response response;
@@ -276,7 +276,7 @@ static void serve_file(struct sta_call *call, char *path)
         refuse_simply(call, 404,
                       "There is nothing at this path; the API is described at /api/v1/openapi.json");
     } else if (method == STA_OPTIONS) {
-        answer_options(call, 1u << STA_GET, false);
+        send_options(call, 1u << STA_GET, false);
     } else if (!is_reading(method)) {
         refuse_method(call, 1u << STA_GET);
     } else {
@@ -302,7 +302,7 @@ static void go_by_route(struct sta_call *call, char *path, char *query)
     else if (call->route == NULL && allowed == 0)
         refuse_simply(call, 404, "There is no such call; /api/v1/openapi.json lists all");
     else if (call->route == NULL && sta_exchange_method(call->exchange) == STA_OPTIONS)
-        answer_options(call, allowed, cors);
+        send_options(call, allowed, cors);
     else if (call->route == NULL)
         refuse_method(call, allowed);
     else if (check_role(call) && check_origin(call) && copy_captures(call, captures) &&

@@ -113,7 +113,7 @@ void sta_metrics_put(struct sta_metrics *metrics, struct sta_buffer *out)
 {
     put_requests(metrics, out);
     sta_metrics_head(out, "strata_http_request_seconds", "histogram",
-                     "Time from request to the end of the answer.");
+                     "Time from request to the end of the response.");
     for (size_t route = 0; route <= sta_route_count; route++)
         put_latency(&metrics->routes[route], route_name(route), out);
     sta_metrics_head(out, "strata_ingest_bytes_total", "counter", "Bytes of trace files read by ingest.");

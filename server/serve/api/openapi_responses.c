@@ -60,7 +60,7 @@ static bool writes_files(const struct sta_route *route)
  * meets since others are at work, or since time is over, is 429 or 503. */
 static const char past_limit[] = "A limit was exceeded: what is asked for takes more than a setting allows, "
                                  "which the detail names; or the "
-                                 "trace lacks what the answer needs, and `reason` says what";
+                                 "trace lacks what the response needs, and `reason` says what";
 static const char later[] =
     "Try again later: others use the memory or the places, the system has no memory, the "
     "time of `query_timeout` is over, or the daemon is stopping";
@@ -92,13 +92,13 @@ static const struct header {
     {"Location", "Where the trace is described.", "/api/v1/traces/0f1e2d3c4b5a6978"},
     {"Retry-After", "Seconds after which to ask again.", "1"},
     {"WWW-Authenticate", "How to say who calls.", "Bearer realm=\\\"strata\\\""},
-    {"Strata-Missing", "What the answer lacks, which was asked for with partial=true.",
+    {"Strata-Missing", "What the response lacks, which was asked for with partial=true.",
      "segments=1, events=65536"},
     {"Link", "Of a page of a table that has a next one, asked by GET: its address.",
      "<?limit=1000&cursor=AYarYolpw8xI>; rel=\\\"next\\\""},
     {"Content-Disposition", "Of a form that is no JSON: the name of its file.",
      "attachment; filename=\\\"unet3d-summary.csv\\\""},
-    {"Server-Timing", "Milliseconds from the request to the answer.", "total;dur=12.5"},
+    {"Server-Timing", "Milliseconds from the request to the response.", "total;dur=12.5"},
     {"Set-Cookie", "The session; its name holds this daemon's port and store.",
      "strata_session_7878_0123456789abcdef=..; Path=/; HttpOnly; SameSite=Strict"},
 };
@@ -148,7 +148,7 @@ static const char *describe(int status)
     case 304:
         return "What the client has is what there is";
     default:
-        return "The answer";
+        return "The response";
     }
 }
 

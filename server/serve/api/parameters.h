@@ -102,8 +102,8 @@ enum sta_parameter_type {
     X(LIMIT, "limit", ROWS, NULL, NULL, "100",                                                               \
       "Rows of a page. Default: 1000; csv, ndjson and arrow give all rows.")                                 \
     X(ROW_OFFSET, "offset", ROWS, NULL, NULL, "1000",                                                        \
-      "Rows that come before the page, of all that the answer has; their order is the same in every "        \
-      "answer. Not beside cursor.")                                                                          \
+      "Rows that come before the page, of all rows of the result; their order is the same in every "         \
+      "response. Not with cursor.")                                                                          \
     X(CURSOR, "cursor", TEXT, NULL, NULL, "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",                                \
       "The member next of the page before, for the same request.")                                           \
     X(PREFIX, "prefix", TEXT, NULL, NULL, "rea", "Only values that begin so, whatever the case.")            \
@@ -138,7 +138,7 @@ enum sta_parameter_type {
     X(VIEW, "view", CHOICE, "summary|layer|flat", "summary", "layer", "Which view is compared.")             \
     X(WHATIF_QUERY, "q", TEXT, NULL, NULL, "{\"assume\": {\"prefetch\": 2}}", "The request as JSON.")        \
     X(WHATIF_TABLE, "table", CHOICE, "scenarios|sweep|ranks|epochs|steps|timeline", "scenarios", "sweep",    \
-      "Which table of the answer csv, ndjson and arrow hold.")                                               \
+      "Which table of the response csv, ndjson and arrow hold.")                                             \
     X(ALIGN_TABLE, "table", CHOICE,                                                                          \
       "alignments|iterations|dataload_sim|train_sim|sim_info|summary|summary_full", "alignments", "summary", \
       "alignments: a row per combination. The others are the files of the published simulation, of an "      \

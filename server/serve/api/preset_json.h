@@ -8,7 +8,7 @@
 /** The member "mistakes": a list of objects with line, pointer, position (null where not known) and text. */
 void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *mistakes);
 /** Makes the response the problem that the error is, with these mistakes.  Return: 0. */
-int sta_answer_mistakes(struct sta_response *response, const struct sta_error *err,
-                        const struct sta_preset_mistakes *mistakes);
+int sta_put_mistakes_response(struct sta_response *response, const struct sta_error *err,
+                              const struct sta_preset_mistakes *mistakes);
 
 #endif

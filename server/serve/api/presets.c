@@ -192,8 +192,8 @@ void sta_put_mistakes(struct sta_buffer *out, const struct sta_preset_mistakes *
     sta_put_char(out, ']');
 }
 
-int sta_answer_mistakes(struct sta_response *response, const struct sta_error *err,
-                        const struct sta_preset_mistakes *mistakes)
+int sta_put_mistakes_response(struct sta_response *response, const struct sta_error *err,
+                              const struct sta_preset_mistakes *mistakes)
 {
     struct sta_problem problem = sta_problem_of(err);
     sta_response_problem(response, &problem);
@@ -203,7 +203,7 @@ int sta_answer_mistakes(struct sta_response *response, const struct sta_error *e
     return STA_OK;
 }
 
-static void answer_preset(struct sta_call *call, struct sta_response *response, bool created)
+static void put_preset_response(struct sta_call *call, struct sta_response *response, bool created)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     const struct sta_preset *preset = sta_presets_find(presets, call->captures[0]);
@@ -232,10 +232,10 @@ int sta_api_preset_put(struct sta_call *call, struct sta_response *response, str
     struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
     status = sta_library_put_preset(call->server->options.library, &change, &created, mistakes, err);
     if (status == STA_OK) {
-        answer_preset(call, response, created);
+        put_preset_response(call, response, created);
     } else if (mistakes->count > 0) {
         sta_at(err, "/yaml", -1);
-        status = sta_answer_mistakes(response, err, mistakes);
+        status = sta_put_mistakes_response(response, err, mistakes);
     }
     free(mistakes);
     sta_body_fini(&body);

@@ -100,8 +100,8 @@ static void put_unmatched(struct sta_buffer *out, const struct sta_table *functi
     sta_put_char(out, ']');
 }
 
-static int answer(struct sta_view *view, const struct sta_presets *presets, const struct sta_budget *budget,
-                  struct sta_response *response, struct sta_error *err)
+static int respond(struct sta_view *view, const struct sta_presets *presets, const struct sta_budget *budget,
+                   struct sta_response *response, struct sta_error *err)
 {
     const char *filters = text_of(view, "filters");
     struct sta_view_query query = {.snapshot = view->snapshot,
@@ -123,8 +123,8 @@ static int answer(struct sta_view *view, const struct sta_presets *presets, cons
 }
 
 /* What is wrong with a text is the response to the query how it would do. */
-static void answer_mistakes(const struct sta_view *view, const struct sta_preset_mistakes *mistakes,
-                            struct sta_response *response)
+static void put_mistakes(const struct sta_view *view, const struct sta_preset_mistakes *mistakes,
+                         struct sta_response *response)
 {
     sta_put_char(&response->body, '{');
     sta_put_member_text(&response->body, "preset", view->preset);
@@ -138,7 +138,7 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
 {
     const char *text = text_of(view, "yaml");
     if (text == NULL)
-        return answer(view, view->presets, budget, response, err);
+        return respond(view, view->presets, budget, response, err);
     struct sta_preset_change change = {view->preset, text, strlen(text)};
     struct sta_preset_mistakes *mistakes = sta_alloc(sizeof *mistakes);
     struct sta_presets *presets = NULL;
@@ -146,9 +146,9 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     if (status == STA_OK && sta_presets_find(presets, view->preset) == NULL)
         status = sta_fail(err, STA_EINPUT, "A template has no layers to count: it is only to be extended");
     if (status == STA_OK) {
-        status = answer(view, presets, budget, response, err);
+        status = respond(view, presets, budget, response, err);
     } else if (mistakes->count > 0) {
-        answer_mistakes(view, mistakes, response);
+        put_mistakes(view, mistakes, response);
         status = STA_OK;
     }
     sta_presets_release(presets);

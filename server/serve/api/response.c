@@ -76,7 +76,7 @@ struct sta_problem sta_problem_of(const struct sta_error *err)
 
 void sta_put_problem(struct sta_buffer *out, const struct sta_problem *problem)
 {
-    static const struct problem_kind refused = {422, "unfit", "The trace lacks what the answer needs"};
+    static const struct problem_kind refused = {422, "unfit", "The trace lacks what the response needs"};
     const struct problem_kind *kind = problem->reason != NULL ? &refused : kind_of(problem->status);
     char type[64];
     snprintf(type, sizeof type, "urn:strata:problem:%s", kind->type);

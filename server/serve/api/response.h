@@ -52,7 +52,7 @@ void sta_response_name_request(struct sta_response *response, const char *reques
 
 /* ---- tables */
 
-/* Members of a JSON answer that stand before the table. */
+/* Members of a JSON response that stand before the table. */
 struct sta_response_names {
     const char *semantics, *preset; /* NULL: none */
     bool filters;

@@ -10,7 +10,7 @@ enum sta_served_place {
     STA_INLINE,   /* on the HTTP thread: touches memory only */
     STA_IO_TASK,  /* on an I/O thread: may touch a disk */
     STA_QUESTION, /* a view: looked up among the responses, else computed (views.h) */
-    STA_CUSTOM    /* on the HTTP thread; answers the exchange itself (streams) */
+    STA_CUSTOM    /* on the HTTP thread; ends the exchange itself (streams) */
 };
 
 struct sta_view_kind;

@@ -47,7 +47,7 @@ int sta_api_rules(struct sta_call *call, struct sta_response *response, struct s
     return STA_OK;
 }
 
-static bool answer_rule(struct sta_call *call, struct sta_response *response)
+static bool put_rule_response(struct sta_call *call, struct sta_response *response)
 {
     struct sta_presets *presets = sta_library_presets(call->server->options.library);
     bool found = false;
@@ -63,7 +63,7 @@ static bool answer_rule(struct sta_call *call, struct sta_response *response)
 
 int sta_api_rule(struct sta_call *call, struct sta_response *response, struct sta_error *err)
 {
-    if (answer_rule(call, response))
+    if (put_rule_response(call, response))
         return STA_OK;
     return sta_fail(err, STA_ENOTFOUND, "There is no rule \"%.60s\"; /api/v1/findings/rules lists all",
                     call->captures[0]);
@@ -155,11 +155,11 @@ static int put_text(struct sta_call *call, const struct sta_buffer *text, bool o
     int status = sta_library_put_rule(call->server->options.library, &change, &created, mistakes, err);
     if (status == STA_OK) {
         response->status = created ? 201 : 200;
-        answer_rule(call, response);
+        put_rule_response(call, response);
     } else if (mistakes->count > 0) {
         sta_at(err, mistakes->items[0].pointer, err->position);
         place_mistake(object, err);
-        status = sta_answer_mistakes(response, err, mistakes);
+        status = sta_put_mistakes_response(response, err, mistakes);
     }
     free(mistakes);
     return status;

@@ -93,7 +93,7 @@ static void put_findings(struct sta_buffer *out, const struct sta_findings_resul
     }
 }
 
-/* ---- what other calls answer */
+/* ---- the responses of other calls */
 
 static int put_layers(struct sta_view *view, const struct sta_budget *budget, struct sta_buffer *out,
                       struct sta_error *err)

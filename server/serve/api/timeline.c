@@ -31,10 +31,10 @@ struct sta_timeline_output {
     struct sta_result **result;
 };
 
-static sta_timeline_answer answer_keep;
+static sta_timeline_respond respond_keep;
 
-/* Answers a call on the timeline of the view's trace, which is held as long. */
-static int on_timeline(sta_timeline_answer *answer, const struct sta_budget *budget,
+/* Responds to a call on the timeline of the view's trace, which is held as long. */
+static int on_timeline(sta_timeline_respond *respond, const struct sta_budget *budget,
                        const struct sta_timeline_output *output, struct sta_error *err)
 {
     const struct sta_view *view = output->view;
@@ -46,20 +46,20 @@ static int on_timeline(sta_timeline_answer *answer, const struct sta_budget *bud
                                    view->kind->background ? sta_flight_cancel(view->flight) : NULL, budget,
                                    &query.timeline, err);
     if (status == STA_OK)
-        status = answer(&query, budget, output, err);
+        status = respond(&query, budget, output, err);
     /* One that was made of the events is written to the store in the background, once. */
-    if (status == STA_OK && answer != answer_keep && sta_timeline_claim_keeping(query.timeline))
+    if (status == STA_OK && respond != respond_keep && sta_timeline_claim_keeping(query.timeline))
         sta_view_prepare_kind(view->server, &sta_view_timeline_keep, view->trace);
     sta_timeline_release(query.timeline);
     return status;
 }
 
-static int write_response(sta_timeline_answer *answer, const struct sta_view *view,
+static int write_response(sta_timeline_respond *respond, const struct sta_view *view,
                           const struct sta_budget *budget, struct sta_response *response,
                           struct sta_error *err)
 {
     int status =
-        on_timeline(answer, budget, &(struct sta_timeline_output){.view = view, .response = response}, err);
+        on_timeline(respond, budget, &(struct sta_timeline_output){.view = view, .response = response}, err);
     return status == STA_OK ? STA_OK : sta_view_blame(view, err);
 }
 
@@ -80,8 +80,8 @@ static int make_result(struct sta_view *view, const struct sta_budget *budget, s
 
 /* Once it is kept, the one in memory is dropped: the next call opens the file, and holds what it needs of it.
  */
-static int answer_keep(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                       const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_keep(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                        const struct sta_timeline_output *output, struct sta_error *err)
 {
     int status = sta_timeline_keep(query->timeline, query->presets, query->trace_preset, budget, err);
     if (status == STA_OK)
@@ -111,17 +111,17 @@ static bool is_lasting(const struct sta_view *view)
 static int compute_keep(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                         struct sta_error *err)
 {
-    return is_affordable(view) && is_lasting(view) ? write_response(answer_keep, view, budget, response, err)
+    return is_affordable(view) && is_lasting(view) ? write_response(respond_keep, view, budget, response, err)
                                                    : STA_OK;
 }
 
 const struct sta_view_kind sta_view_timeline_keep = {
     .name = "timeline_keep", .check = sta_view_default_preset, .compute = compute_keep, .background = true};
 
-/* ---- answers by columns */
+/* ---- responses by columns */
 
-static int answer_events(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_events(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                          const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_columns columns;
     int status = sta_timeline_events(query, budget, &columns, err);
@@ -132,8 +132,8 @@ static int answer_events(const struct sta_timeline_query *query, const struct st
     return status;
 }
 
-static int answer_density(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                          const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_density(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                           const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_columns columns;
     int status = sta_timeline_density(query, budget, &columns, err);
@@ -149,19 +149,19 @@ const struct sta_view_kind sta_view_timeline_events = {.name = "timeline_events"
                                                        .check = sta_view_default_preset,
                                                        .has_own_preset = true,
                                                        .compute = compute,
-                                                       .timeline = answer_events};
+                                                       .timeline = respond_events};
 const struct sta_view_kind sta_view_timeline_density = {.name = "timeline_density",
                                                         .document_values = TIMELINE_VALUES | STA_HAS(PIXELS) |
                                                                            STA_HAS(DENSITY_LABEL),
                                                         .check = sta_view_default_preset,
                                                         .has_own_preset = true,
                                                         .compute = compute,
-                                                        .timeline = answer_density};
+                                                        .timeline = respond_density};
 
 /* ---- tables */
 
-static int answer_lanes(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                        const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_lanes(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                         const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     int status = sta_timeline_lanes(query, budget, &table, err);
@@ -170,8 +170,8 @@ static int answer_lanes(const struct sta_timeline_query *query, const struct sta
     return status;
 }
 
-static int answer_statistics(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                             const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_statistics(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                              const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     struct sta_facts facts = {0};
@@ -183,8 +183,8 @@ static int answer_statistics(const struct sta_timeline_query *query, const struc
     return status;
 }
 
-static int answer_gaps(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                       const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_gaps(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                        const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     struct sta_timeline_gaps figures;
@@ -203,26 +203,26 @@ const struct sta_view_kind sta_view_timeline_lanes = {
     .check = sta_view_default_preset,
     .has_own_preset = true,
     .result = make_result,
-    .timeline = answer_lanes};
+    .timeline = respond_lanes};
 const struct sta_view_kind sta_view_timeline_statistics = {.name = "timeline_statistics",
                                                            .document_values =
                                                                TIMELINE_VALUES | STA_HAS(CALL_LABEL),
                                                            .check = sta_view_default_preset,
                                                            .has_own_preset = true,
                                                            .result = make_result,
-                                                           .timeline = answer_statistics};
+                                                           .timeline = respond_statistics};
 const struct sta_view_kind sta_view_gaps = {.name = "gaps",
                                             .document_values =
                                                 TIMELINE_VALUES | STA_HAS(SCOPE) | STA_HAS(LEAST),
                                             .check = sta_view_default_preset,
                                             .has_own_preset = true,
                                             .result = make_result,
-                                            .timeline = answer_gaps};
+                                            .timeline = respond_gaps};
 
 /* ---- call trees */
 
-static int answer_call_tree(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                            const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_call_tree(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                             const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_table table;
     struct sta_named_figures named;
@@ -260,8 +260,8 @@ static int put_folded(struct sta_buffer *out, const struct sta_timeline_stacks *
     return STA_OK;
 }
 
-static int answer_stacks(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_stacks(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                          const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_stacks stacks;
     int status = sta_timeline_call_stacks(query, budget, &stacks, err);
@@ -280,7 +280,7 @@ static int answer_stacks(const struct sta_timeline_query *query, const struct st
 static int write_folded(struct sta_view *view, const struct sta_budget *budget, struct sta_response *response,
                         struct sta_error *err)
 {
-    return write_response(answer_stacks, view, budget, response, err);
+    return write_response(respond_stacks, view, budget, response, err);
 }
 
 const struct sta_view_kind sta_view_call_tree = {
@@ -291,7 +291,7 @@ const struct sta_view_kind sta_view_call_tree = {
     .check = sta_view_default_preset,
     .has_own_preset = true,
     .result = make_result,
-    .timeline = answer_call_tree,
+    .timeline = respond_call_tree,
     .text_forms = "folded|speedscope",
     .compute_text = write_folded};
 
@@ -370,8 +370,8 @@ static void put_event(struct sta_buffer *out, const struct sta_timeline_event *e
     sta_put_text(out, "}}");
 }
 
-static int answer_event(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                        const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_event(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                         const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_event event;
     int status = sta_timeline_event(query, output->view->part, budget, &event, err);
@@ -382,8 +382,8 @@ static int answer_event(const struct sta_timeline_query *query, const struct sta
     return status;
 }
 
-static int answer_search(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_search(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                          const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_found found;
     struct sta_buffer *out = &output->response->body;
@@ -409,17 +409,17 @@ const struct sta_view_kind sta_view_timeline_event = {.name = "timeline_event",
                                                       .check = sta_view_default_preset,
                                                       .has_own_preset = true,
                                                       .compute = compute,
-                                                      .timeline = answer_event};
+                                                      .timeline = respond_event};
 const struct sta_view_kind sta_view_timeline_search = {
     .name = "timeline_search",
     .document_values = TIMELINE_VALUES | STA_HAS(MOMENT) | STA_HAS(EVENT_ID) | STA_HAS(SEARCH_DIRECTION),
     .check = sta_view_default_preset,
     .has_own_preset = true,
     .compute = compute,
-    .timeline = answer_search};
+    .timeline = respond_search};
 
-static int answer_export(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                         const struct sta_timeline_output *output, struct sta_error *err)
+static int respond_export(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                          const struct sta_timeline_output *output, struct sta_error *err)
 {
     struct sta_timeline_export export;
     int status = sta_timeline_export(query, budget, &export, err);
@@ -433,5 +433,5 @@ static int answer_export(const struct sta_timeline_query *query, const struct st
 int sta_view_write_chrome_trace(struct sta_view *view, const struct sta_budget *budget,
                                 struct sta_response *response, struct sta_error *err)
 {
-    return write_response(answer_export, view, budget, response, err);
+    return write_response(respond_export, view, budget, response, err);
 }

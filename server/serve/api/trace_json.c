@@ -28,7 +28,7 @@ static void put_entry(struct sta_buffer *out, const struct sta_trace_entry *entr
     sta_put_char(out, '}');
 }
 
-/* Names what answers about the trace were made from: whoever keeps them forgets them when it changes. */
+/* A digest of all that responses about the trace depend on: clients drop cached ones when it changes. */
 static void put_answers(struct sta_server *server, struct sta_buffer *out, const struct sta_trace_view *view)
 {
     struct sta_presets *presets = sta_library_presets(server->options.library);

@@ -33,7 +33,7 @@ static int check_rows(const struct sta_view *view, const struct sta_table *table
     if (format_of(view) != STA_FORMAT_JSON || table->rows <= view->server->options.rows)
         return STA_OK;
     return sta_fail(err, STA_ELIMIT,
-                    "The answer has a table of %zu rows, more than %llu (setting rows); ask for it as csv, "
+                    "The response has a table of %zu rows, more than %llu (setting rows); ask for it as csv, "
                     "ndjson or arrow",
                     table->rows, (unsigned long long)view->server->options.rows);
 }
@@ -87,7 +87,7 @@ static void put_check(struct sta_buffer *out, const struct sta_whatif_check *che
     sta_put_char(out, '}');
 }
 
-static int put_answer(const struct sta_view *view, const struct sta_whatif_result *whatif,
+static int put_result(const struct sta_view *view, const struct sta_whatif_result *whatif,
                       struct sta_buffer *out, struct sta_error *err)
 {
     sta_put_char(out, '{');
@@ -155,7 +155,7 @@ static int run_whatif(struct sta_view *view, const struct sta_budget *budget, st
         return status;
     status = sta_whatif_run(model, view->document, budget, &whatif, err);
     if (status == STA_OK) {
-        status = format_of(view) == STA_FORMAT_JSON ? put_answer(view, &whatif, &response->body, err)
+        status = format_of(view) == STA_FORMAT_JSON ? put_result(view, &whatif, &response->body, err)
                                                     : put_one(view, &whatif, response, err);
         sta_whatif_result_fini(&whatif);
     }

@@ -128,7 +128,7 @@ static void take_missing(struct gathered *column, size_t at, const uint8_t *mark
 }
 
 /* The first of the values for all rows if @constant.  What lies behind missing ones is zero, so that equal
- * answers have equal bytes. */
+ * responses have equal bytes. */
 static void take_values(struct gathered *column, size_t at, const void *values, bool constant, size_t first,
                         size_t count)
 {

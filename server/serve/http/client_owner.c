@@ -64,7 +64,7 @@ static bool send_query(int netlink, uint32_t sequence, const union sta_address *
 }
 
 /* Return: 1 and the user, 0: there is no such socket with an owner, -1: the query was not answered. */
-static int read_answer(int netlink, uint32_t sequence, uid_t *uid)
+static int read_reply(int netlink, uint32_t sequence, uid_t *uid)
 {
     union {
         struct nlmsghdr head;
@@ -95,7 +95,7 @@ static int ask_netlink(int *netlink, const union sta_address *theirs, const unio
         *netlink = open_netlink();
     if (*netlink < 0 || !send_query(*netlink, ++sequence, theirs, ours))
         return -1;
-    return read_answer(*netlink, sequence, uid);
+    return read_reply(*netlink, sequence, uid);
 }
 
 /* ---- by /proc */

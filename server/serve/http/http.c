@@ -61,7 +61,7 @@ struct sta_exchange_note *sta_exchange_note(struct sta_exchange *exchange)
     return &exchange->note;
 }
 
-/* ---- answering */
+/* ---- responding */
 
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value)
 {
@@ -141,7 +141,7 @@ int sta_http_run(struct sta_http *http, struct sta_error *err)
 {
     int status = STA_OK;
     raise_file_limit(http->options.connections);
-    sta_thread_set_time_slice(); /* the caller waits for signals; the threads that it starts here must answer
+    sta_thread_set_time_slice(); /* the caller waits for signals; the threads that it starts here must respond
                                while others compute */
     http->loops = sta_alloc_array(http->options.threads, sizeof *http->loops);
     while (http->loop_count < http->options.threads && status == STA_OK)

@@ -1,7 +1,7 @@
-/* http.h - HTTP/1.1 over sockets: exchanges come in, answers go out.
+/* http.h - HTTP/1.1 over sockets: exchanges come in, responses go out.
  *
  * An exchange is one request and its response.  When the request is complete its handler is called on an HTTP
- * thread, which must not wait for anything: the handler answers at once, or parks the exchange, has the work
+ * thread, which must not wait for anything: the handler responds at once, or parks the exchange, has the work
  * done elsewhere, and finishes it from there. */
 #ifndef STA_SERVE_HTTP_H
 #define STA_SERVE_HTTP_H
@@ -17,7 +17,7 @@
 struct sta_http;
 struct sta_exchange;
 
-/* ---- answers: ready to be sent, any number of times; counted references; any thread */
+/* ---- responses: ready to be sent, any number of times; counted references; any thread */
 
 struct sta_http_response;
 
@@ -105,7 +105,7 @@ struct sta_exchange_note {
 };
 struct sta_exchange_note *sta_exchange_note(struct sta_exchange *exchange);
 
-/* ---- answering: exactly one of response, park + finish, stream */
+/* ---- responding: exactly one of response, park + finish, stream */
 
 /** Context: the handler's call.  Takes over the reference. */
 void sta_exchange_response(struct sta_exchange *exchange, struct sta_http_response *response);
@@ -122,7 +122,7 @@ void sta_exchange_park(struct sta_exchange *exchange, bool (*gone)(void *context
  * be used after. */
 void sta_exchange_finish(struct sta_exchange *exchange, struct sta_http_response *response);
 
-/* Headers for this exchange alone, on top of those of a shared answer: for CORS.  Copied.  Context: before
+/* Headers for this exchange alone, on top of those of a shared response: for CORS.  Copied.  Context: before
  * response or finish. */
 void sta_exchange_add_header(struct sta_exchange *exchange, const char *name, const char *value);
 /** The same, of a response with status 200 only. */

@@ -1,10 +1,10 @@
 /* A connection: what it does with its requests, one after the other.
  *
  * DESIGN.  sta_exchange_advance goes from state to state until it would have to wait: for bytes, for the
- * socket's buffer, for the handler's answer.  The loop calls it again when there is news.  A request that
- * breaks the rules is answered and the connection closed, since nobody knows where the next would begin.
- * Before it is closed it is drained: closing a socket with unread bytes would destroy the response on its
- * way. */
+ * socket's buffer, for the handler's response.  The loop calls it again when there is news.  A request that
+ * breaks the rules gets a response and the connection is closed, since nobody knows where the next would
+ * begin. Before it is closed it is drained: closing a socket with unread bytes would destroy the response on
+ * its way. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void begin_request(struct sta_exchange *exchange)
     atomic_fetch_add(&http->active, 1);
 }
 
-/* Answers a request that is not for the handler, and ends the connection. */
+/* Responds to a request that is not for the handler, and ends the connection. */
 static bool refuse(struct sta_exchange *exchange, int status, const char *detail)
 {
     struct sta_response response;
@@ -389,7 +389,7 @@ static bool end_response(struct sta_exchange *exchange)
     return true;
 }
 
-static bool send_answer(struct sta_exchange *exchange)
+static bool send_response(struct sta_exchange *exchange)
 {
     enum sta_io io = sta_exchange_send(exchange);
     if (io == STA_IO_BROKEN)
@@ -425,7 +425,7 @@ static bool step(struct sta_exchange *exchange)
     case STA_EXCHANGE_BODY:
         return read_body(exchange);
     case STA_EXCHANGE_SENDS:
-        return send_answer(exchange);
+        return send_response(exchange);
     case STA_EXCHANGE_STREAMS:
         return send_stream(exchange);
     case STA_EXCHANGE_DRAINS:

@@ -1,4 +1,4 @@
-/* Answers: made once, sent as often as wanted. */
+/* Responses: made once, sent as often as wanted. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Streams: answers that come piece by piece, and sleep in between.
+/* Streams: responses that are produced in parts, and are suspended in between.
  *
  * DESIGN.  The loop of the connection asks the source for a piece whenever the one before has been sent.  A
  * source that has nothing leaves the stream asleep: it takes no thread.  Whoever knows of news posts the

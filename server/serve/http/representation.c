@@ -166,7 +166,7 @@ struct sta_http_response *sta_representation_choose(struct sta_representation *c
     return sta_http_response_retain(content->plain);
 }
 
-static struct sta_http_response *answer_unstored(struct sta_response *response)
+static struct sta_http_response *unstored_response(struct sta_response *response)
 {
     struct sta_header headers[STA_REPLY_HEADERS + 2];
     size_t count = common_headers(response, "no-store", headers);
@@ -178,9 +178,9 @@ struct sta_http_response *sta_response_seal(struct sta_response *response, struc
     enum sta_method method = sta_exchange_method(exchange);
     sta_response_name_request(response, sta_exchange_id(exchange));
     if (response->status != 200 || response->no_store || (method != STA_GET && method != STA_HEAD))
-        return answer_unstored(response);
+        return unstored_response(response);
     struct sta_representation *content = sta_representation_create(response, "private, no-cache");
-    struct sta_http_response *answer = sta_representation_choose(content, exchange);
+    struct sta_http_response *chosen = sta_representation_choose(content, exchange);
     sta_representation_release(content);
-    return answer;
+    return chosen;
 }

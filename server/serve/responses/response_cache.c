@@ -285,7 +285,7 @@ void sta_flight_land(struct sta_flight *flight, struct sta_representation *conte
         unchain(flight);
     }
     uv_mutex_unlock(&cache->lock);
-    drop_excess(cache, cache->limit); /* first: who is answered may ask at once how much is held */
+    drop_excess(cache, cache->limit); /* first: who gets the response may request the cache's size at once */
     give(waiters, content, failure);
     sta_representation_release(content);
     if (!keep)

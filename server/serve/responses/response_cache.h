@@ -25,7 +25,7 @@ struct sta_waiter {
                  const struct sta_error *failure);
 };
 
-/** @account: when it is used up nothing more is kept; answers are charged to it by who makes them. */
+/** @account: when it is used up nothing more is kept; responses are charged to it by who makes them. */
 struct sta_response_cache *sta_response_cache_create(uint64_t limit, struct sta_account *account);
 /** Drops what was used longest ago until about so many bytes are free.  Return: how many are. */
 size_t sta_response_cache_shrink(struct sta_response_cache *cache, size_t bytes);

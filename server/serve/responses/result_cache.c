@@ -129,7 +129,7 @@ static int wait_for(struct sta_result_claim *entry, const struct sta_budget *bud
     while (!entry->settled && status == STA_OK) {
         uv_cond_timedwait(&kept->changed, &kept->lock, LOOK_NS);
         if (budget->cancel != NULL && atomic_load(budget->cancel))
-            status = sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
+            status = sta_fail(err, STA_ECANCELLED, "Nobody waits for the response any more");
         else if (budget->deadline_ns != 0 && uv_hrtime() >= budget->deadline_ns)
             status = sta_fail(err, STA_ELIMIT, "the time for the query is over");
     }

@@ -69,7 +69,7 @@ static int table_open(void *self, const struct sta_budget *budget, const void *a
         struct sta_cursor bytes = {after, (const unsigned char *)after + after_size, false};
         next = sta_get_u64(&bytes);
         if (bytes.failed || bytes.at != bytes.end || next > rows->held->table.rows)
-            return sta_fail(err, STA_EINPUT, "The cursor names no row of this answer");
+            return sta_fail(err, STA_EINPUT, "The cursor names no row of this result");
     }
     struct reader *reader = sta_alloc(sizeof *reader);
     *reader = (struct reader){rows, next};

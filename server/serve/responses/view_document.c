@@ -217,7 +217,7 @@ static int read_offset(struct sta_view *view, const struct sta_call *call, struc
     return check_start(&view->page, err);
 }
 
-/* Where a kind's answers explain themselves, explain stays a member of the document. */
+/* Where a kind's responses explain themselves, explain stays a member of the document. */
 static int read_explain(struct sta_view *view, const struct sta_call *call, struct sta_error *err)
 {
     if (view->kind->explain == NULL)

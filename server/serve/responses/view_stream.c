@@ -1,8 +1,8 @@
-/* Answers that may be long: streamed as fast as the client takes them, and never held whole.
+/* Responses that may be long: streamed as fast as the client takes them, and never held whole.
  *
  * DESIGN.  Such a query is asked for one client alone; only its result is shared, by way of those that are
  * kept.  A query thread computes the result and writes a first piece.  When that is all, it goes out as
- * any other answer.  Else the client gets a stream: stream threads write the next pieces, at most
+ * any other response.  Else the client gets a stream: stream threads write the next pieces, at most
  * READY_PIECES ahead of what was sent.  A stream whose pieces wait for a slow client has no thread; when one
  * was sent the HTTP thread orders the next, which queues behind those of other streams.  So a few threads
  * serve all streams in turn, and a stream takes memory for its pieces and for the blocks that its reader is
@@ -121,7 +121,7 @@ static int write_piece(struct streamed_response *streamed, struct sta_buffer *pi
     if (status == STA_OK && streamed->packed)
         pack(streamed, piece, *ended);
     if (status == STA_OK && piece->failed)
-        status = sta_fail(err, STA_ENOMEM, "no memory for a piece of the answer");
+        status = sta_fail(err, STA_ENOMEM, "no memory for a piece of the response");
     return status;
 }
 
@@ -171,8 +171,8 @@ static void run_piece(void *context, bool dropped)
     sta_running_progress(streamed->view->server->running, &streamed->running, streamed->bytes,
                          sta_page_written(streamed->writer));
     if (status != STA_OK && status != STA_ECANCELLED)
-        sta_log(STA_LOG_WARNING, "An answer was cut", "call", streamed->call.route->id, "cause", err.text,
-                NULL);
+        sta_log(STA_LOG_WARNING, "A response was cut off", "call", streamed->call.route->id, "cause",
+                err.text, NULL);
     uv_mutex_lock(&streamed->lock);
     streamed->writing = false;
     streamed->ended = ended;
@@ -238,7 +238,8 @@ static void release_stream(void *context)
     streamed->stream = NULL;
     bool whole = streamed->ended && streamed->ready_count == 0;
     uv_mutex_unlock(&streamed->lock);
-    int status = whole ? STA_OK : sta_fail(&err, STA_ECANCELLED, "The client did not take the whole answer");
+    int status =
+        whole ? STA_OK : sta_fail(&err, STA_ECANCELLED, "The client did not take the whole response");
     sta_running_leave(streamed->view->server->running, &streamed->running, status, &err);
     atomic_store(&streamed->cancel, true);
     sta_shares_release(streamed->view->server->stream_places, streamed->client);
@@ -392,7 +393,7 @@ static void run_long(void *context, bool dropped)
     }
     if (status == STA_OK && !ended && !sta_shares_take(view->server->stream_places, streamed->client))
         status = sta_fail(&err, STA_EBUSY,
-                          "As many long answers are on their way to this client as its share is of %d for "
+                          "As many long responses are being sent to this client as its share is of %d for "
                           "each of the setting "
                           "running_queries; ask again in a moment",
                           STA_STREAMS_PER_THREAD);

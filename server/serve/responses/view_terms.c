@@ -39,16 +39,16 @@ int sta_view_say_why(const struct sta_view *view, const struct sta_budget *budge
         return err->status = STA_EBUSY; /* with less to do the daemon may be fast enough */
     }
     if (status == STA_ECANCELLED)
-        sta_error_wrap(err, "The query was ended before its answer was there");
+        sta_error_wrap(err, "The query was ended before its response was there");
     return status;
 }
 
 int sta_view_fail_size(const struct sta_view *view, const struct sta_buffer *body, struct sta_error *err)
 {
     if (body->capacity < body->limit &&
-        sta_account_check(body->account, STA_MAX(body->capacity, 1), "the answer", err) != STA_OK)
+        sta_account_check(body->account, STA_MAX(body->capacity, 1), "the response", err) != STA_OK)
         return err->status;
-    return sta_fail(err, STA_ELIMIT, "The answer would take more than %llu bytes (setting query_memory)",
+    return sta_fail(err, STA_ELIMIT, "The response would take more than %llu bytes (setting query_memory)",
                     (unsigned long long)view->server->options.query_memory);
 }
 

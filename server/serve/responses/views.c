@@ -2,7 +2,7 @@
  *
  * DESIGN.  On the HTTP thread a request becomes a key: trace, version, presets and the parameters that make a
  * difference.  When the response is kept it goes out at once.  Else the exchange is parked as a waiter of the
- * answer's flight, and who starts the flight sends the query to the query threads.  A client that
+ * response's flight, and who starts the flight sends the query to the query threads.  A client that
  * leaves stops waiting; with the last one the computation is cancelled.
  *
  * Opening a trace's snapshot reads files.  So a trace that has not been asked since it was opened here
@@ -86,7 +86,7 @@ static int view_prepare(struct sta_view *view, struct sta_error *err)
     return status;
 }
 
-/* Numbers that lack events are nobody's answer, unless they are asked for. */
+/* Without partial=true nobody gets numbers that lack events. */
 static int check_whole(const struct sta_view *view, struct sta_error *err)
 {
     const struct sta_parameter_value *partial = &view->values[STA_PARAMETER_PARTIAL];
@@ -96,11 +96,12 @@ static int check_whole(const struct sta_view *view, struct sta_error *err)
         const struct sta_snapshot_info *info = sta_snapshot_info(view->traces[i].snapshot);
         uint64_t all = info->events + info->missing_events;
         if (info->damaged > 0)
-            return sta_fail(err, STA_ECORRUPT,
-                            "The trace %s lacks %" PRIu64 " of %" PRIu64
-                            " events: %u of its store files were damaged. They are read again from its "
-                            "sources, if these are still there; partial=true asks for an answer without them",
-                            view->traces[i].id, info->missing_events, all, info->damaged);
+            return sta_fail(
+                err, STA_ECORRUPT,
+                "The trace %s lacks %" PRIu64 " of %" PRIu64
+                " events: %u of its store files were damaged. They are read again from its "
+                "sources, if these are still there; partial=true asks for a response without them",
+                view->traces[i].id, info->missing_events, all, info->damaged);
     }
     return STA_OK;
 }
@@ -211,7 +212,7 @@ static int compute(struct sta_view *view, struct sta_progress *progress, struct 
     if (is_kept(view) && get(view, response))
         return STA_OK;
     if (atomic_load(budget.cancel))
-        return sta_fail(err, STA_ECANCELLED, "Nobody waits for the answer any more");
+        return sta_fail(err, STA_ECANCELLED, "Nobody waits for the response any more");
     int status;
     if (view->text_form != NULL)
         status = view->kind->compute_text(view, &budget, response, err);
@@ -268,8 +269,8 @@ void sta_view_send(struct sta_view *view)
 
 /* ---- asking */
 
-static void on_answer(struct sta_waiter *waiter, struct sta_representation *content,
-                      const struct sta_error *failure)
+static void on_response(struct sta_waiter *waiter, struct sta_representation *content,
+                        const struct sta_error *failure)
 {
     struct pending *pending = (struct pending *)waiter;
     if (content != NULL)
@@ -294,7 +295,7 @@ static bool on_gone(void *context)
 static void join(struct pending *pending, struct sta_view *view)
 {
     own_texts(view);
-    pending->waiter.done = on_answer;
+    pending->waiter.done = on_response;
     view->flight = sta_response_cache_join(view->server->response_cache, view->key.data, view->key.size,
                                            &pending->waiter);
     if (view->flight != NULL)

@@ -50,8 +50,8 @@ struct sta_view {
 struct sta_timeline_query;
 struct sta_timeline_output;
 /** Fills the output from the timeline of the view's trace. */
-typedef int sta_timeline_answer(const struct sta_timeline_query *query, const struct sta_budget *budget,
-                                const struct sta_timeline_output *output, struct sta_error *err);
+typedef int sta_timeline_respond(const struct sta_timeline_query *query, const struct sta_budget *budget,
+                                 const struct sta_timeline_output *output, struct sta_error *err);
 
 struct sta_view_kind {
     const char *name;
@@ -82,8 +82,8 @@ struct sta_view_kind {
     void (*explain)(const struct sta_result *result, struct sta_buffer *out);
     /* What kinds that share the functions above differ in. */
     union {
-        enum sta_view_table table;     /* api/views.c */
-        sta_timeline_answer *timeline; /* api/timeline.c */
+        enum sta_view_table table;      /* api/views.c */
+        sta_timeline_respond *timeline; /* api/timeline.c */
     };
     bool kept;       /* the response to the query without parameters stays in the store */
     bool background; /* nobody waits for it: computed at low priority, for as long as it takes */
@@ -203,7 +203,7 @@ void sta_view_make_key(struct sta_view *view);
 #define STA_STREAMS_PER_THREAD 16 /* long responses on their way; of these one client can have half */
 /** Whether the response could be too long to be held, so that its query is asked for one client alone. */
 bool sta_view_may_be_long(const struct sta_view *view);
-/** Answers the call; takes over the view.  Context: HTTP thread. */
+/** Responds to the call; takes over the view.  Context: HTTP thread. */
 void sta_view_stream_result(struct sta_call *call, struct sta_view *view);
 
 /* view_result.c */
