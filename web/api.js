@@ -22,20 +22,20 @@ export class Problem extends Error {
 export const connection = new EventTarget();
 let lost = false;
 
-function tell(name) {
+function notify(name) {
     connection.dispatchEvent(new Event(name));
 }
 
 function reached() {
     if (!lost) return;
     lost = false;
-    tell('back');
+    notify('back');
 }
 
 function unreachable() {
     if (lost) return;
     lost = true;
-    tell('lost');
+    notify('lost');
 }
 
 /**
@@ -75,7 +75,7 @@ async function call(address, options) {
     reached();
     if (response.ok) return response;
     const problem = await problemOf(response);
-    if (response.status === 401) tell('signin');
+    if (response.status === 401) notify('signin');
     throw problem;
 }
 

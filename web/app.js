@@ -121,7 +121,7 @@ function drawNav(active, there) {
     );
 }
 
-/** Where the menu is too narrow for all pages, scrolls to the one that is open.  Reading its position costs a layout. */
+/** Scrolls to the page that is open where the menu is too narrow for all.  Reading its position costs a layout. */
 function scrollNav() {
     const at = /** @type {HTMLElement} */ (nav.querySelector('[aria-current]'));
     const { left, right } = at?.getBoundingClientRect() ?? { left: 0, right: 0 },

@@ -41,7 +41,7 @@ export function go(change, { base = here(), replace = false } = {}) {
 
 /** Goes to an address made by link(). */
 export function visit(address, replace = false) {
-    if (write(address, replace)) tell();
+    if (write(address, replace)) notify();
 }
 
 /** Puts into the address what is shown already: nothing is drawn anew. */
@@ -65,7 +65,7 @@ export function kindOf(trace) {
 export function noteKind(trace, kind) {
     if (kinds.get(trace) === kind) return;
     kinds.set(trace, kind);
-    tell();
+    notify();
 }
 
 /** @param {(place: Place) => void} listener */
@@ -73,8 +73,8 @@ export function onChange(listener) {
     listeners.add(listener);
 }
 
-function tell() {
+function notify() {
     for (const listener of listeners) listener(here());
 }
 
-window.addEventListener('popstate', tell);
+window.addEventListener('popstate', notify);

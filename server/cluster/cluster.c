@@ -50,8 +50,8 @@ static void on_stop(struct sta_cluster *cluster)
     }
     uv_mutex_lock(&cluster->lock);
     cluster->stopped = true;
-    if (cluster->tell_stop != NULL)
-        uv_async_send(cluster->tell_stop);
+    if (cluster->stop_async != NULL)
+        uv_async_send(cluster->stop_async);
     uv_mutex_unlock(&cluster->lock);
 }
 
@@ -235,13 +235,13 @@ static void on_signal(uv_signal_t *handle, int number)
     sta_cluster_say(waiting->cluster, 0, STA_MESSAGE_STOP, 0, &(struct sta_buffer){0});
 }
 
-static void set_tell_stop(struct sta_waiting *waiting, uv_async_t *tell)
+static void set_stop_async(struct sta_waiting *waiting, uv_async_t *async)
 {
     struct sta_cluster *cluster = waiting->cluster;
     uv_mutex_lock(&cluster->lock);
-    cluster->tell_stop = tell;
-    if (tell != NULL && cluster->stopped)
-        uv_async_send(tell);
+    cluster->stop_async = async;
+    if (async != NULL && cluster->stopped)
+        uv_async_send(async);
     uv_mutex_unlock(&cluster->lock);
 }
 
@@ -257,9 +257,9 @@ int sta_cluster_work(struct sta_cluster *cluster, struct sta_error *err)
         waiting->signals[i].data = waiting;
         uv_signal_start(&waiting->signals[i], on_signal, numbers[i]);
     }
-    set_tell_stop(waiting, &waiting->stopped);
+    set_stop_async(waiting, &waiting->stopped);
     uv_run(&waiting->loop, UV_RUN_DEFAULT);
-    set_tell_stop(waiting, NULL);
+    set_stop_async(waiting, NULL);
     sta_work_end_all(cluster);
     return STA_OK;
 }

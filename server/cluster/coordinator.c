@@ -46,8 +46,8 @@ static void fail(struct sta_coordinator *coordinator, const struct sta_error *ca
 
 /* ---- the ranks */
 
-static void reply(struct sta_coordinator *coordinator, unsigned rank, enum sta_message_kind kind,
-                  const struct sta_buffer *bytes)
+static void send_to(struct sta_coordinator *coordinator, unsigned rank, enum sta_message_kind kind,
+                    const struct sta_buffer *bytes)
 {
     sta_cluster_say(coordinator->cluster, rank, kind, coordinator->task.subject, bytes);
 }
@@ -56,7 +56,7 @@ static void send_to_others(struct sta_coordinator *coordinator, enum sta_message
                            const struct sta_buffer *bytes)
 {
     for (unsigned rank = 1; rank < sta_cluster_size(coordinator->cluster); rank++)
-        reply(coordinator, rank, kind, bytes);
+        send_to(coordinator, rank, kind, bytes);
 }
 
 /* None once the ingest has failed. */
@@ -94,7 +94,7 @@ static void deal(struct sta_coordinator *coordinator, unsigned rank)
     sta_put_varint(&bytes, unit.file_count);
     for (size_t i = 0; i < unit.file_count; i++)
         put_file(coordinator, unit.files[i], &unit, &bytes);
-    reply(coordinator, rank, STA_MESSAGE_UNIT, &bytes);
+    send_to(coordinator, rank, STA_MESSAGE_UNIT, &bytes);
     sta_buffer_fini(&bytes);
 }
 
@@ -128,7 +128,7 @@ static void grant(struct sta_coordinator *coordinator, const struct sta_message 
         answer.failed = false;
         sta_put_u32(&answer, (uint32_t)status);
     }
-    reply(coordinator, message->rank, STA_MESSAGE_GRANT, &answer);
+    send_to(coordinator, message->rank, STA_MESSAGE_GRANT, &answer);
     sta_buffer_fini(&answer);
 }
 
@@ -213,7 +213,7 @@ static void send_end(struct sta_coordinator *coordinator)
         return;
     coordinator->stop_sent = true;
     send_to_others(coordinator, STA_MESSAGE_CANCEL, &nothing);
-    reply(coordinator, 0, STA_MESSAGE_CANCEL, &nothing);
+    send_to(coordinator, 0, STA_MESSAGE_CANCEL, &nothing);
     deal_to_waiting(coordinator);
 }
 
@@ -318,7 +318,7 @@ int sta_cluster_read(void *context, const struct sta_shared_reading *reading, st
         sta_transport_abort("cannot start a thread for an ingest");
     send_to_others(&coordinator, STA_MESSAGE_INGEST, &ingest);
     read_own(&coordinator);
-    reply(&coordinator, 0, STA_MESSAGE_INGEST, &ingest);
+    send_to(&coordinator, 0, STA_MESSAGE_INGEST, &ingest);
     uv_thread_join(&thread);
     sta_buffer_fini(&ingest);
     if (coordinator.status == STA_OK)

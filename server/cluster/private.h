@@ -46,7 +46,7 @@ struct sta_cluster {
     uv_cond_t changed;
     bool stopped;                /* rank 0 has ended the job */
     struct sta_waiting *waiting; /* rank 1 and more: for the end */
-    uv_async_t *tell_stop;       /* rank 1 and more: wakes its main loop; NULL: none */
+    uv_async_t *stop_async;      /* rank 1 and more: wakes its main loop; NULL: none */
     uint64_t next_subject;
     struct sta_task *queries, *ingests; /* rank 0: that are shared */
     struct sta_task *work, *readings;   /* what a rank does of them, also rank 0 of ingests */

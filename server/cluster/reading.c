@@ -45,8 +45,8 @@ struct unit {
 /* ---- asking rank 0 */
 
 /* Says something to rank 0. */
-static int tell(struct sta_reading *reading, enum sta_message_kind kind, const struct sta_buffer *bytes,
-                struct sta_error *err)
+static int send_message(struct sta_reading *reading, enum sta_message_kind kind,
+                        const struct sta_buffer *bytes, struct sta_error *err)
 {
     struct sta_message *message = bytes->failed ? NULL : sta_message_of(kind, reading->task.subject, bytes);
     if (message == NULL)
@@ -80,7 +80,7 @@ static struct sta_message *wait_for_answer(struct sta_reading *reading, struct s
 
 static int ask_for_codes(void *context, const struct sta_buffer *request, struct sta_error *err)
 {
-    return tell(context, STA_MESSAGE_GRANT_WANTED, request, err);
+    return send_message(context, STA_MESSAGE_GRANT_WANTED, request, err);
 }
 
 static int take_codes(void *context, bool wait, unsigned char **answer, size_t *size, struct sta_error *err)
@@ -106,7 +106,7 @@ static int take_codes(void *context, bool wait, unsigned char **answer, size_t *
 static int want_unit(struct sta_reading *reading, struct sta_error *err)
 {
     const struct sta_buffer nothing = {0};
-    int status = reading->wants ? STA_OK : tell(reading, STA_MESSAGE_UNIT_WANTED, &nothing, err);
+    int status = reading->wants ? STA_OK : send_message(reading, STA_MESSAGE_UNIT_WANTED, &nothing, err);
     reading->wants = status == STA_OK;
     return status;
 }
@@ -252,7 +252,7 @@ static void report_unit(void *argument)
     struct unit *unit = argument;
     unit->status = sta_part_end(unit->part, &unit->done, &unit->error);
     if (unit->status == STA_OK)
-        unit->status = tell(unit->reading, STA_MESSAGE_UNIT_DONE, &unit->done, &unit->error);
+        unit->status = send_message(unit->reading, STA_MESSAGE_UNIT_DONE, &unit->done, &unit->error);
 }
 
 /* Waits until the unit before is reported.  Return: @status, or else what became of that. */
@@ -303,7 +303,7 @@ static int count(struct unit *unit, struct sta_cursor *in, struct sta_error *err
                                       &reading->progress.cancel, range, err);
     sta_source_range_put(&unit->done, range);
     if (status == STA_OK)
-        status = tell(reading, STA_MESSAGE_COUNTED, &unit->done, err);
+        status = send_message(reading, STA_MESSAGE_COUNTED, &unit->done, err);
     free_unit(unit);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "common/memory.h"
 #include "server/command/command.h"
 #ifdef STA_HAVE_CURL
-#include "server/command/asking.h"
+#include "server/command/client_commands.h"
 #include "server/command/daemon.h"
 #endif
 

@@ -9,7 +9,7 @@
 
 #include "common/files.h"
 #include "common/memory.h"
-#include "server/command/asking.h"
+#include "server/command/client_commands.h"
 #include "server/command/daemon.h"
 #include "server/command/query_text.h"
 #include "server/command/table.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
-#include "server/command/asking.h"
+#include "server/command/client_commands.h"
 #include "server/command/daemon.h"
 #include "server/command/table.h"
 

@@ -2,7 +2,7 @@
 
 import { get, getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { compareCalls } from '../parts/compare_calls.js';
 import { compareLayers, layerColumns } from '../parts/compare_layers.js';
 import { regressionsCard } from '../parts/compare_regressions.js';
@@ -57,7 +57,7 @@ export function open(host, place) {
         filter.element,
     );
     const cards = [series.element, calls.element, regressions.element, notes.element];
-    const comparing = asking(top);
+    const comparing = latestRequest(top);
     let now = place,
         traces = null,
         presets = [],
@@ -103,7 +103,7 @@ export function open(host, place) {
         });
         drawControls(preset, Math.max(...runs.map(({ trace }) => trace.job_time)));
         const parameters = { ...parametersOf({ ...now, semantics: 'exact' }), preset };
-        const anew = comparing.ask({
+        const anew = comparing.send({
             request: [parameters, runs.map(({ id, trace }) => [id, trace.answers])],
             what: `Summing up ${runs.length} runs`,
             height: 480,

@@ -3,7 +3,7 @@
 
 import { getOf, url } from '../api.js';
 import { fill, h } from '../dom.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { copyMenu } from '../parts/copy.js';
 import { countWords, findingRow, findingsQuery, SEVERITIES } from '../parts/findings_list.js';
 import { failedFilter } from '../parts/notice.js';
@@ -25,13 +25,13 @@ export function open(host, place) {
 
 function findingsPicture(trace, bar) {
     const box = h('div', { class: 'stack' });
-    const reading = asking(box);
+    const reading = latestRequest(box);
     let drawn = null;
 
     function update(place) {
         const parameters = { ...findingsQuery(place), severity: place.severity, group: place.group },
             path = `traces/${trace.id}/findings`;
-        const anew = reading.ask({
+        const anew = reading.send({
             request: parameters,
             what: 'Checking the rules',
             path,

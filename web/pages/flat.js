@@ -3,7 +3,7 @@
 import { getOf } from '../api.js';
 import { h } from '../dom.js';
 import { text } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { isCompatible, parametersOf } from '../parts/control_bar.js';
 import { isPresent, layerTree, swatch } from '../parts/layers.js';
 import { legend, toggled } from '../parts/legend.js';
@@ -32,13 +32,13 @@ export function open(host, place) {
 function flatPicture(trace, bar) {
     const top = h('div', { class: 'stack' });
     const rows = rowsCard({ onChoose: (names) => go({ columns: names?.join(',') }) });
-    const joining = asking(top);
+    const joining = latestRequest(top);
     rows.element.hidden = true;
 
     function update(place, granularity) {
         const parameters = parametersOf(place),
             compatible = isCompatible(place);
-        const anew = joining.ask({
+        const anew = joining.send({
             request: [parameters, place.by],
             what: 'Joining the layers',
             path: `traces/${trace.id}/views/flat`,

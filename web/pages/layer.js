@@ -3,7 +3,7 @@
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { plural, text } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { isCompatible, parametersOf } from '../parts/control_bar.js';
 import { distributionCard } from '../parts/distribution.js';
 import { heatCard } from '../parts/heat_card.js';
@@ -57,7 +57,7 @@ function layerPicture(trace, bar) {
     const rows = rowsCard({ onChoose: (names) => go({ columns: names?.join(',') }) });
     const pair = h('div', { class: 'pair' }, over.element, sizes.element);
     const cards = [kinds, pair, series.element, heat.element, slope.element, rows.element];
-    const summing = asking(top);
+    const summing = latestRequest(top);
     const around = (shown) => {
         for (const card of cards) card.hidden = !shown;
     };
@@ -65,7 +65,7 @@ function layerPicture(trace, bar) {
 
     function update(place, granularity) {
         const parameters = parametersOf(place);
-        const anew = summing.ask({
+        const anew = summing.send({
             request: [parameters, place.layer],
             what: 'Summing up the layers',
             path: `traces/${trace.id}/summary`,

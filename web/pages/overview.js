@@ -3,7 +3,7 @@
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, moment, plural, text } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { accessCard } from '../parts/access_card.js';
 import { hotCard } from '../parts/hot_card.js';
 import { isCompatible, parametersOf } from '../parts/control_bar.js';
@@ -72,7 +72,7 @@ function summaryPicture(trace, bar) {
         pins.element,
         ledger,
     ];
-    const summing = asking(whole);
+    const summing = latestRequest(whole);
     let known = /** @type {any} */ (null); /* what the cards beside the summary are drawn with, once it is here */
     let named = false,
         updates = 0;
@@ -89,7 +89,7 @@ function summaryPicture(trace, bar) {
     function update(place, granularity) {
         const parameters = parametersOf(place);
         updates++;
-        const anew = summing.ask({
+        const anew = summing.send({
             request: parameters,
             what: `Summing up ${grouped(trace.events)} events by layer`,
             path: `traces/${trace.id}/summary`,

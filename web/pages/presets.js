@@ -3,7 +3,7 @@
 import { get, send, session } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, plural } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { confirmed, asked } from '../parts/dialog.js';
 import { attempt, toast } from '../parts/notice.js';
 import { swatch } from '../parts/layers.js';
@@ -30,7 +30,7 @@ function presetsPicture(trace) {
         ),
         buttons = h('div', { class: 'card-tools' }),
         preview = h('div', {}),
-        trying = asking(preview);
+        trying = latestRequest(preview);
     const writing = h(
             'section',
             { class: 'card', 'aria-label': 'Preset' },
@@ -99,7 +99,7 @@ function presetsPicture(trace) {
     function tryIt() {
         const yaml = text.value,
             path = `traces/${trace.id}/presets/preview`;
-        trying.ask({
+        trying.send({
             request: yaml,
             what: 'Trying the preset on the trace',
             path,

@@ -3,7 +3,7 @@
 import { getOf } from '../api.js';
 import { fill, h, setStyle } from '../dom.js';
 import { grouped, plural, text, value } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { copyMenu } from '../parts/copy.js';
 import { piecesOf } from '../parts/ledger.js';
 import { scrolling, sorted, table } from '../parts/table.js';
@@ -43,10 +43,10 @@ export function open(host, place) {
 
 function reportPicture(trace) {
     const box = h('div', { class: 'stack' });
-    const reading = asking(box);
+    const reading = latestRequest(box);
 
     function update(place) {
-        reading.ask({
+        reading.send({
             request: 'report',
             what: 'Reading the ledger',
             height: 480,

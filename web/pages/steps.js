@@ -4,7 +4,7 @@
 import { getOf, postOf, send } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, plural, text } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { bars } from '../parts/bars.js';
 import { paletteOf, stallRequest } from '../parts/causes.js';
 import { chartCard } from '../parts/chart_card.js';
@@ -40,7 +40,7 @@ function stepsPicture(trace, bar) {
         rows = h('section', { class: 'card', 'aria-label': 'Steps' }),
         last = h('section', { class: 'card', 'aria-label': 'Last rank of each step' });
     const chart = chartCard({ name: 'steps', title: 'Time by step', kind: bars }),
-        reading = asking(top);
+        reading = latestRequest(top);
     const below = [chart.element, rows, last];
     const around = (shown) => {
         for (const box of below) box.hidden = !shown;
@@ -49,7 +49,7 @@ function stepsPicture(trace, bar) {
 
     function update(place) {
         const request = stallRequest(place, trace);
-        const anew = reading.ask({
+        const anew = reading.send({
             request,
             what: 'Cutting the training into steps',
             path: `traces/${trace.id}/overlap`,

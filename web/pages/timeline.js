@@ -4,7 +4,7 @@
 import { get, getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { clocksOfTimeline } from '../parts/clocks.js';
 import { conditionOf, layerTree } from '../parts/layers.js';
 import { attempt, empty, failedFilter, failure, toast } from '../parts/notice.js';
@@ -92,7 +92,7 @@ function timelinePicture(trace, bar) {
         tools.key,
     );
     const hands = timelineHands(stage, { pick, fit, select, point });
-    const knowing = asking(top);
+    const knowing = latestRequest(top);
     let known = null,
         place = {},
         shown = null,
@@ -114,7 +114,7 @@ function timelinePicture(trace, bar) {
             filter: place.filter,
             filters: place.filtered === 'on' ? 'on' : undefined,
         };
-        const anew = knowing.ask({
+        const anew = knowing.send({
             request: parameters,
             what: 'Laying out the lanes',
             path: `traces/${trace.id}/timeline`,

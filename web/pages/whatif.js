@@ -4,7 +4,7 @@
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped, plural, text } from '../format.js';
-import { asking } from '../parts/asking.js';
+import { latestRequest } from '../parts/latest_request.js';
 import { bars } from '../parts/bars.js';
 import { chartCard } from '../parts/chart_card.js';
 import { curves } from '../parts/curves.js';
@@ -62,8 +62,8 @@ function whatifPicture(trace) {
     const lanes = epochLanes(trace),
         align = alignCard(trace);
     const cards = [controls, result, sweep.element, stalls.element, lanes.element, align.element];
-    const checking = asking(proof),
-        simulating = asking(result);
+    const checking = latestRequest(proof),
+        simulating = latestRequest(result);
     const around = (shown) => {
         for (const card of cards) card.hidden = !shown;
     };
@@ -72,7 +72,7 @@ function whatifPicture(trace) {
 
     /** The reproduction needs no scenario: it is asked once, and decides whether there is more to see. */
     function update(place) {
-        checking.ask({
+        checking.send({
             request: [trace.answers],
             what: 'Modelling the data loading',
             path,
@@ -100,7 +100,7 @@ function whatifPicture(trace) {
         };
         const parameters = { q: JSON.stringify(request) };
         const load = (signal) => getOf(trace, path, parameters, signal);
-        simulating.ask({
+        simulating.send({
             request: parameters,
             what: 'Simulating',
             path,
@@ -353,10 +353,10 @@ function alignCard(trace) {
         ),
         box,
     );
-    const aligning = asking(box);
+    const aligning = latestRequest(box);
     const name = (value) => value ?? 'as traced';
     function update() {
-        aligning.ask({
+        aligning.send({
             request: [trace.answers],
             what: 'Aligning fetches',
             path,

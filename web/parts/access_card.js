@@ -4,7 +4,7 @@
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { value } from '../format.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { stallRequest } from './causes.js';
 import { whenNear } from './near.js';
 import { scrolling, table } from './table.js';
@@ -53,7 +53,7 @@ export function accessCard() {
         ),
         box,
     );
-    const reading = asking(box),
+    const reading = latestRequest(box),
         sight = whenNear(element);
 
     /** @param {{trace: any, place: Object}} view */
@@ -61,7 +61,7 @@ export function accessCard() {
         const { filters: _, ...request } = stallRequest(place, trace),
             path = `traces/${trace.id}/access`;
         sight.act(() =>
-            reading.ask({
+            reading.send({
                 request: [trace.answers, request],
                 what: 'Following the offsets',
                 path,

@@ -5,7 +5,7 @@ import { getOf, url } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped, text } from '../format.js';
 import { go, pageLink } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { copyMenu } from './copy.js';
 import { flame, nameOf } from './flame.js';
 import { callTree, nodeAt, pathOf } from './flame_layout.js';
@@ -36,7 +36,7 @@ export function callsPanel(trace, { onFind } = {}) {
         box = h('div', {}),
         element = h('div', { class: 'stack calls' }, head, box);
     const colors = inks(() => update(view)),
-        asked = asking(box),
+        asked = latestRequest(box),
         rows = grid();
     const down = flame({ onPick: pick, onRoot: root }),
         up = flame({ onPick: pick, onRoot: sandwich }),
@@ -56,7 +56,7 @@ export function callsPanel(trace, { onFind } = {}) {
     function graph() {
         const { place, parameters } = view,
             wanted = { ...parameters, min_share: FINE, limit: MOST };
-        asked.ask({
+        asked.send({
             request: ['flame', wanted],
             what: 'Merging the calls',
             path,
@@ -102,7 +102,7 @@ export function callsPanel(trace, { onFind } = {}) {
 
     function tree() {
         const wanted = { ...view.parameters, limit: MOST };
-        asked.ask({
+        asked.send({
             request: ['tree', wanted],
             what: 'Merging the calls',
             path,
@@ -157,7 +157,7 @@ export function callsPanel(trace, { onFind } = {}) {
     function around() {
         const { place, parameters } = view,
             statistics = `traces/${trace.id}/timeline/statistics`;
-        asked.ask({
+        asked.send({
             request: ['sandwich', parameters, place.name],
             what: 'Looking for callers and callees',
             path,

@@ -5,7 +5,7 @@ import { getOf, postOf } from '../api.js';
 import { fill, h, setStyle } from '../dom.js';
 import { DASH, grouped, instant, plural, text, value } from '../format.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { bars } from './bars.js';
 import { chartCard } from './chart_card.js';
 import { copyMenu } from './copy.js';
@@ -55,7 +55,7 @@ export function stallRequest({ preset, filter, from, to }, trace) {
 export function causesView(trace, bar) {
     const top = h('div', { class: 'stack' }),
         chart = chartCard({ name: 'causes', title: 'Causes', kind: bars });
-    const reading = asking(top),
+    const reading = latestRequest(top),
         path = `traces/${trace.id}/overlap`;
     const boxes = [top, chart.element];
     chart.element.hidden = true;
@@ -81,7 +81,7 @@ export function causesView(trace, bar) {
                 training: await trainingOf(request, preset, signal),
             };
         };
-        const anew = reading.ask({
+        const anew = reading.send({
             request: parameters,
             what: 'Giving each moment to a cause',
             path,

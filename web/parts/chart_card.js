@@ -2,7 +2,7 @@
 
 import { fill, h, refill } from '../dom.js';
 import { go, here } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { copyMenu } from './copy.js';
 import { empty } from './notice.js';
 import { pictureWithWords } from './picture.js';
@@ -47,7 +47,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
         above,
         box,
     );
-    const computing = asking(box);
+    const computing = latestRequest(box);
     let drawn = { answer: null, of: '' };
 
     /** @param {ChartView} view */
@@ -75,7 +75,7 @@ export function chartCard({ name, title, kind, height = 260 }) {
         note.hidden = !view.note;
         above.hidden = !view.above;
         refill(above, view.above);
-        computing.ask({
+        computing.send({
             request: [view.path, view.parameters, view.besides],
             what: view.what,
             path: view.path,

@@ -4,7 +4,7 @@
 import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped } from '../format.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { recordsOf } from './table.js';
 import { pageLink } from '../state.js';
 
@@ -32,10 +32,10 @@ export function estimatedOffsets(hosts) {
  */
 export function clocksOfTimeline(trace) {
     const element = h('div', {}),
-        asked = asking(element);
+        asked = latestRequest(element);
     function update(place) {
         if (trace.kind !== 'dasf') return;
-        asked.ask({
+        asked.send({
             request: place.offset ?? null,
             what: 'Comparing the clocks of hosts',
             height: 0,

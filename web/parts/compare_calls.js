@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { text } from '../format.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { change } from './compare_change.js';
 import { copyMenu } from './copy.js';
 import { flame, nameOf } from './flame.js';
@@ -30,7 +30,7 @@ export function compareCalls() {
         h('header', { class: 'card-head' }, h('h2', {}, 'Calls'), note, tools),
         box,
     );
-    const computing = asking(box),
+    const computing = latestRequest(box),
         colors = inks(() => latest?.()),
         graph = flame({ onPick: zoom, onRoot: zoom });
     let latest = null;
@@ -83,7 +83,7 @@ export function compareCalls() {
             note,
             `${now.name} against ${before.name}: red grew, blue shrank; a frame is as wide as the longer of the two, a click zooms`,
         );
-        computing.ask({
+        computing.send({
             request: [before.id, now.id, before.trace.answers, now.trace.answers, asked, scale.per],
             what: 'Merging the calls of both runs',
             path,

@@ -5,7 +5,7 @@ import { send } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped } from '../format.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { change } from './compare_change.js';
 import { runSwatch } from './compare_runs.js';
 import { postMenu } from './copy.js';
@@ -43,7 +43,7 @@ export function regressionsCard() {
         box,
     );
     const rows = grid();
-    const comparing = asking(box);
+    const comparing = latestRequest(box);
     let source = null,
         order = null;
 
@@ -64,7 +64,7 @@ export function regressionsCard() {
             ),
             postMenu('query', body, `compare-${by.key}`),
         );
-        comparing.ask({
+        comparing.send({
             request: [body, view.runs.map(({ trace }) => trace.answers)],
             what: `Comparing ${by.label.toLowerCase()} by ${by.label.toLowerCase()}`,
             height: 320,

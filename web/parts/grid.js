@@ -154,7 +154,7 @@ export function grid() {
         reach(0);
         if (focused && !body.contains(document.activeElement)) focusActive();
         readFor(wanted.first, wanted.last);
-        tell();
+        showCount();
     }
 
     /** The row that the keys are on stays near what is in sight, so that Tab comes to it. */
@@ -234,7 +234,7 @@ export function grid() {
         if (came && source === view?.source) draw();
     }
 
-    function tell() {
+    function showCount() {
         const { count, here } = view.source;
         const left = here < count ? `, ${grouped(here)} of them read` : '';
         words.textContent = `${grouped(count)} ${count === 1 ? 'row' : 'rows'}${left}`;

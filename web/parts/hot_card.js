@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { plural } from '../format.js';
 import { go, pageLink } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { empty } from './notice.js';
 import { equals, narrowed } from './narrow.js';
 import { segmented } from './segmented.js';
@@ -27,7 +27,7 @@ export function hotCard() {
         h('header', { class: 'card-head' }, h('h2', {}, 'Hottest files'), note, tools),
         box,
     );
-    const reading = asking(box);
+    const reading = latestRequest(box);
 
     function update({ trace, place }) {
         const key = place.hot === 'folders' ? 'folders' : 'files',
@@ -57,7 +57,7 @@ export function hotCard() {
                 to: place.to,
                 q,
             };
-        reading.ask({
+        reading.send({
             request: asked,
             what: `Looking for the hottest ${key}`,
             path,

@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { grouped, instant, text, value } from '../format.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { bars } from './bars.js';
 import { chartCard } from './chart_card.js';
 import { copyMenu } from './copy.js';
@@ -228,7 +228,7 @@ export function longestCard() {
         h('header', { class: 'card-head' }, h('h2', {}, 'Longest not overlapped'), note, tools),
         box,
     );
-    const looking = asking(box);
+    const looking = latestRequest(box);
 
     function update({ trace, request }) {
         const {
@@ -241,7 +241,7 @@ export function longestCard() {
             parameters = { ...common, where: `${set.name} and not ${behind.name}`, longest: LONGEST, events: FILL };
         fill(note, `intervals of ${set.name} without ${behind.name}, and the events that fill them`);
         fill(tools, copyMenu(path, parameters, `${trace.name}-longest-not-overlapped`));
-        looking.ask({
+        looking.send({
             request: parameters,
             what: 'Looking for the longest intervals',
             path,

@@ -3,7 +3,7 @@
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { columnChooser } from './columns.js';
 import { copyMenu } from './copy.js';
 import { grid } from './grid.js';
@@ -44,7 +44,7 @@ export function rowsCard({ onChoose }) {
     const chooser = columnChooser({ label: 'Columns', onChoose });
     const rows = grid();
     const element = h('section', { class: 'card' }, h('header', { class: 'card-head' }, heading, note, tools), box);
-    const computing = asking(box);
+    const computing = latestRequest(box);
 
     /** @param {RowsView} view */
     function update(view) {
@@ -62,7 +62,7 @@ export function rowsCard({ onChoose }) {
             fill(tools, h('span', { class: 'card-tools' }), chooser.element, h('span', {}));
         refill(tools.firstElementChild, view.tools);
         refill(tools.lastElementChild, copyMenu(view.path, parameters, view.file));
-        computing.ask({
+        computing.send({
             request: [view.path, wanted],
             what: `Computing the rows of ${view.title}`,
             path: view.path,

@@ -5,7 +5,7 @@ import { getOf, postOf } from '../api.js';
 import { fill, h } from '../dom.js';
 import { plural } from '../format.js';
 import { pageLink } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { stallRequest } from './causes.js';
 import { recordsOf, scrolling, table } from './table.js';
 
@@ -20,13 +20,13 @@ export function stepsCard() {
         h('header', { class: 'card-head' }, h('h2', {}, 'Slowest steps'), note),
         box,
     );
-    const reading = asking(box);
+    const reading = latestRequest(box);
     element.hidden = true;
 
     /** @param {{trace: any, place: Object}} view */
     function update({ trace, place }) {
         const request = stallRequest(place, trace);
-        reading.ask({
+        reading.send({
             request: [trace.answers, request],
             what: 'Cutting the training into steps',
             path: `traces/${trace.id}/overlap`,

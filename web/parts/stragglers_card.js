@@ -5,7 +5,7 @@ import { postOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped, text } from '../format.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { stallRequest } from './causes.js';
 import { whenNear } from './near.js';
 import { empty } from './notice.js';
@@ -60,7 +60,7 @@ export function stragglersCard() {
         h('header', { class: 'card-head' }, h('h2', {}, 'Stragglers'), note, tools),
         box,
     );
-    const reading = asking(box),
+    const reading = latestRequest(box),
         sight = whenNear(element);
     let shown = ''; /* the request that the box is about */
 
@@ -83,7 +83,7 @@ export function stragglersCard() {
         );
         const words = JSON.stringify([trace.answers, request]);
         const ask = () =>
-            reading.ask({
+            reading.send({
                 request: words,
                 what: 'Comparing',
                 path,

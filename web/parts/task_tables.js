@@ -4,7 +4,7 @@
 import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { grouped } from '../format.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { copyMenu } from './copy.js';
 import { empty } from './notice.js';
 import { segmented } from './segmented.js';
@@ -90,7 +90,7 @@ function rowsCard(title, choose) {
         h('header', { class: 'card-head' }, h('h2', {}, title), note, tools),
         box,
     );
-    const computing = asking(box);
+    const computing = latestRequest(box);
 
     /** @param {import('./task_charts.js').TasksView} view */
     function update({ trace, place, parameters }) {
@@ -98,7 +98,7 @@ function rowsCard(title, choose) {
         const path = `traces/${trace.id}/dasf/${name}`,
             asked = { ...parameters, limit: MOST_ROWS };
         refill(tools, control, copyMenu(path, parameters, `${trace.name}-${name}`));
-        computing.ask({
+        computing.send({
             request: [path, asked],
             what: title,
             path,

@@ -5,7 +5,7 @@ import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { at, grouped, plural, range, text, value } from '../format.js';
 import { go, pageLink } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { callsPanel, CALL_TABS } from './calls_panel.js';
 import { copyMenu } from './copy.js';
 import { eventCondition, IDENTITY } from './event_dialog.js';
@@ -68,8 +68,8 @@ export function timelineDrawer(trace) {
         bar,
         box,
     );
-    const panel = asking(box),
-        counting = asking(summary),
+    const panel = latestRequest(box),
+        counting = latestRequest(summary),
         rows = grid(),
         calls = callsPanel(trace, {
             onFind: (label) => go({ find: `=${equals('func_name', label)}` }, { replace: true }),
@@ -119,7 +119,7 @@ export function timelineDrawer(trace) {
             asked = windowOf(view);
         if (tab === 'names') counting.close(); /* whose answer says it too */
         else
-            counting.ask({
+            counting.send({
                 request: asked,
                 what: 'Counting',
                 height: 20,
@@ -142,7 +142,7 @@ export function timelineDrawer(trace) {
     function statistics(place, tab) {
         const path = `traces/${trace.id}/timeline/statistics`,
             asked = { ...windowOf(view), label: labelOf(tab), limit: MOST };
-        panel.ask({
+        panel.send({
             request: ['statistics', asked],
             what: 'Summing up',
             path,
@@ -222,7 +222,7 @@ export function timelineDrawer(trace) {
     function inSight(place) {
         const found = view.boxes(MOST_BOXES),
             columns = ['lane', 'name', 'layer', 'start', 'dur', 'count', 'event'];
-        panel.ask({
+        panel.send({
             request: ['table', place.view, place.open, found.length, found[0]?.start],
             what: '',
             height: 100,
@@ -295,7 +295,7 @@ export function timelineDrawer(trace) {
             order_by: place.sort && EVENT_SORTS.has(place.sort.replace(/^-/, '')) ? place.sort : '-time',
             limit: MOST_BOXES,
         };
-        panel.ask({
+        panel.send({
             request: ['events', asked],
             what: 'Reading the events',
             path,
@@ -334,7 +334,7 @@ export function timelineDrawer(trace) {
 
     function one() {
         const path = eventPath(trace, view.event);
-        panel.ask({
+        panel.send({
             request: ['event', view.event],
             what: 'Looking for the event',
             path,

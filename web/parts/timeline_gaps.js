@@ -36,7 +36,7 @@ export function gapTools(trace, place, asked) {
 export function showGaps({ trace, place, view, asked, panel, list }) {
     const path = `traces/${trace.id}/gaps`,
         request = { ...asked, scope: scopeOf(place), limit: MOST };
-    panel.ask({
+    panel.send({
         request: ['gaps', request],
         what: 'Looking for gaps',
         path,

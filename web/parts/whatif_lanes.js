@@ -4,7 +4,7 @@ import { getOf } from '../api.js';
 import { fill, h, refill } from '../dom.js';
 import { range, text } from '../format.js';
 import { go } from '../state.js';
-import { asking } from './asking.js';
+import { latestRequest } from './latest_request.js';
 import { field } from './control_bar.js';
 import { copyMenu } from './copy.js';
 import { swatch } from './layers.js';
@@ -72,7 +72,7 @@ export function epochLanes(trace) {
         waiting,
         stage.element,
     );
-    const simulating = asking(waiting);
+    const simulating = latestRequest(waiting);
     let lanes = [];
     stage.element.append(card.element);
     timelineHands(stage, {
@@ -123,7 +123,7 @@ export function epochLanes(trace) {
             copyMenu(path, { ...parameters, table: 'timeline' }, `${trace.name}-epoch`),
         );
         stage.element.hidden = true;
-        simulating.ask({
+        simulating.send({
             request: parameters,
             what: 'Simulating an epoch',
             path,

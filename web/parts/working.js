@@ -8,7 +8,7 @@ import { get } from '../api.js';
 import { h, setStyle } from '../dom.js';
 
 const SLOW_MS = 1000,
-    TELL_MS = 2000,
+    PROGRESS_MS = 2000,
     POLL_MS = 600;
 
 /* Words in the page, and the call that each is about; whoever has left it needs no more news. */
@@ -26,13 +26,13 @@ export function working({ what, path, onCancel }) {
     if (onCancel)
         setTimeout(
             () => words.append(' ', h('button', { class: 'button small', onclick: onCancel }, 'Cancel')),
-            TELL_MS,
+            PROGRESS_MS,
         );
     if (path)
         setTimeout(() => {
             waiting.set(words, path);
             if (!polling) poll();
-        }, TELL_MS);
+        }, PROGRESS_MS);
     return words;
 }
 
@@ -41,7 +41,7 @@ async function poll() {
     polling = waiting.size > 0;
     if (!polling) return;
     const { jobs } = await get('jobs').catch(() => ({ jobs: [] }));
-    for (const [words, path] of waiting) tell(words, shareOf(jobs, path));
+    for (const [words, path] of waiting) showProgress(words, shareOf(jobs, path));
     setTimeout(poll, POLL_MS);
 }
 
@@ -58,7 +58,7 @@ function shareOf(jobs, path) {
     return shares.length > 0 ? Math.min(...shares) : null;
 }
 
-function tell(words, share) {
+function showProgress(words, share) {
     if (share === null) return;
     const percent = Math.round(share * 100);
     let track = /** @type {HTMLElement} */ (words.querySelector('.progress'));

@@ -1,10 +1,10 @@
-/* asking.h - the commands that ask a daemon (private to command). */
-#ifndef STA_SERVER_COMMAND_ASKING_H
-#define STA_SERVER_COMMAND_ASKING_H
+/* client_commands.h - the commands that are clients of a daemon (private to command). */
+#ifndef STA_SERVER_COMMAND_CLIENT_COMMANDS_H
+#define STA_SERVER_COMMAND_CLIENT_COMMANDS_H
 
 #include "server/command/command.h"
 
-/* Each asks the daemon that sta_daemon_open() found, prints, and gives an exit status. */
+/* Each sends requests to the daemon that sta_daemon_open() found, prints, and returns an exit status. */
 int sta_command_ls(const struct sta_command_arguments *arguments);
 int sta_command_add(const struct sta_command_arguments *arguments);
 int sta_command_rm(const struct sta_command_arguments *arguments);
