@@ -168,8 +168,8 @@ static int refuse(const struct sta_account *account, const struct sta_account *a
                     others ? ", also by other requests" : "", at->setting);
 }
 
-/* Also when the account's limit would allow it: the system has refused memory, so the next allocation would fail
- * or use up the reserve. */
+/* Also when the account's limit would allow it: the system has refused memory, so the next allocation would
+ * fail or use up the reserve. */
 static int refuse_when_short(struct sta_account *account, const char *what, struct sta_error *err)
 {
     bool is_short = sta_memory_is_short();
@@ -325,7 +325,8 @@ void *sta_account_alloc_sticky(struct sta_account *account, size_t count, size_t
     struct sta_error err = STA_ERROR_INIT;
     if (account == NULL)
         return sta_alloc_array(count, size);
-    /* Whoever finds the failure ends; until then each of many small pieces would look for memory again. */
+    /* The caller that finds the failure ends; until then each of many small pieces would look for memory
+     * again. */
     if (sta_account_failure(account, &err) != STA_OK)
         return NULL;
     void *memory = sta_account_alloc(account, count, size, what, &err);

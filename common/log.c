@@ -108,7 +108,7 @@ void sta_log(enum sta_log_level level, const char *sentence, ...)
         put_plain(&line, level, sentence, fields);
     va_end(fields);
     if (!line.failed && write(STDERR_FILENO, line.data, line.size) < 0) {
-        /* Nobody is left to tell. */
+        /* The failure to write the log cannot be reported. */
     }
     sta_buffer_fini(&line);
 }

@@ -1,7 +1,7 @@
 /* memory.h - allocation, in two ways.
  *
  * Small, bounded needs use sta_alloc and friends, which never return NULL: when the system refuses memory
- * they live on a reserve, and running out of that ends the process in one place.  What input sizes uses
+ * they use a reserve, and running out of that ends the process in one place.  What input sizes uses
  * sta_try_alloc and is checked. */
 #ifndef STA_COMMON_MEMORY_H
 #define STA_COMMON_MEMORY_H

@@ -1,5 +1,5 @@
-/* The same function on several threads; how many of them this process may use; and which are soon at their
- * turn. */
+/* The same function on several threads; how many of them this process may use; and threads
+ * with a short time slice. */
 #include "common/parallel.h"
 
 #include <pthread.h>

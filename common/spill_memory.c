@@ -1,4 +1,4 @@
-/* Pieces of mapped blocks, which grow with what there is. */
+/* Allocates from mapped blocks, which grow with the bytes in use. */
 #include "common/spill_memory.h"
 
 #include <errno.h>

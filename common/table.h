@@ -1,5 +1,5 @@
-/* table.h - what every answer is: typed, named columns with units.  analyse fills tables, serve prints
- * them. */
+/* table.h - typed, named columns with units: the form of results.  analyse fills tables, serve prints them.
+ */
 #ifndef STA_COMMON_TABLE_H
 #define STA_COMMON_TABLE_H
 
@@ -41,7 +41,7 @@ struct sta_table_column {
     uint8_t *missing;   /* 1 where there is no value; always there */
     uint64_t too_large; /* of the missing ones: sums that do not fit 64 bits */
     bool refused; /* no memory for its values, as the account says: its arrays are those that the table's
-                     refused columns share, and of no use */
+                     refused columns share, and undefined */
 };
 
 struct sta_table {

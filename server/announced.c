@@ -1,7 +1,7 @@
 /* Changes of a trace's files, as inotify announces them.
  *
- * DESIGN.  What is announced says that somebody should look, not what has changed: a look at a listing's
- * files finds that out, and works the same where nothing is announced.  File systems are listed by what is
+ * DESIGN.  An announcement says only that something has changed.  What, is found by checking a listing's
+ * files, as where nothing is announced.  File systems are listed by what is
  * known to announce every change: others, above all network file systems, announce those of this machine
  * alone. */
 #include "server/announced.h"

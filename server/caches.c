@@ -1,4 +1,4 @@
-/* What can be computed again gives way to what is wanted now. */
+/* Caches are evicted when other accounts need their memory. */
 #include "server/caches.h"
 
 #include <time.h>
@@ -17,8 +17,8 @@
  * more than much of the query. */
 #define REST_LOOKS 10
 
-/* Answers that are prepared give way to what is asked.  Return: whether there were any, and all have ended.
- * Not under the lock while it waits: what ends may want it. */
+/* Cancels responses that are prepared, for those that clients wait for.  Return: whether there were any, and
+ * all have ended. Not under the lock while it waits: what ends may want it. */
 static bool end_prepared(struct sta_caches *caches)
 {
     size_t left = 0, first = 0;
@@ -34,8 +34,7 @@ static bool end_prepared(struct sta_caches *caches)
     return first > 0 && left == 0;
 }
 
-/* What can be computed again gives way to what is wanted now.  What was freed before and lies with the
- * allocator goes first. */
+/* Evicts from caches for other accounts.  Memory that the allocator keeps after a free is returned first. */
 static bool reserve_space(void *context, size_t bytes, bool yields)
 {
     struct sta_caches *caches = context;

@@ -1,4 +1,4 @@
-/* caches.h - the account of all that input sizes, and the caches of server and store that give way to it. */
+/* caches.h - the account of all memory sized by input, and the caches that are evicted for it. */
 #ifndef STA_SERVER_CACHES_H
 #define STA_SERVER_CACHES_H
 
@@ -16,7 +16,7 @@ struct sta_store;
 
 struct sta_caches {
     struct sta_account memory;
-    uv_mutex_t lock; /* held while caches give way or the server is asked, so that it is not stopped */
+    uv_mutex_t lock; /* held while caches are evicted or the server is called, so that it is not stopped */
     struct sta_server *server; /* NULL: closed */
     struct sta_store *store;
     struct {
@@ -31,13 +31,14 @@ struct sta_caches {
  */
 void sta_caches_init(struct sta_caches *caches, size_t limit);
 
-/** From now on these give way; both stay the caller's, until sta_caches_close.  Context: the main thread. */
+/** From now on these are evicted for the account; both stay the caller's, until sta_caches_close.  Context:
+ * the main thread. */
 void sta_caches_open(struct sta_caches *caches, struct sta_server *server, struct sta_store *store);
 
-/** Nobody asks the two any more when it returns.  Closing twice is fine.  Context: any thread. */
+/** The two are not used any more when it returns.  Closing twice is fine.  Context: any thread. */
 void sta_caches_close(struct sta_caches *caches);
 
-/** @context: struct sta_caches.  Whether somebody waits for an answer.  Context: any thread. */
+/** @context: struct sta_caches.  Whether a client waits for a response.  Context: any thread. */
 bool sta_caches_are_wanted(void *context);
 
 /** Gives what queries freed and the allocator keeps back to the system, once nobody has asked for some ten

@@ -1,4 +1,4 @@
-/* Joining and leaving, and whose message is whose. */
+/* Joins and leaves the job, and dispatches messages to their receivers. */
 #include "cluster/cluster.h"
 
 #include <signal.h>

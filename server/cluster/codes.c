@@ -1,4 +1,4 @@
-/* Codes: what a rank asks for, and what it does with them.
+/* Codes: how a rank requests them, and translates its rows.
  *
  * A request is lists, each a varint count and its items: paths of all sources (blocks); then, of what is new,
  * names, categories, references to files (blocks); threads (u64 pid, u64 tid, block of the reference to the

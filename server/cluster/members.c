@@ -1,4 +1,4 @@
-/* Who is in the job: signs of life, and what follows from their absence. */
+/* Members of the job: heartbeats, and what is done when they stop. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A build without MPI: nobody is a rank. */
+/* A build without MPI: there are no ranks. */
 #include "cluster/cluster.h"
 
 bool sta_cluster_is_asked(void)
@@ -6,7 +6,7 @@ bool sta_cluster_is_asked(void)
     return false;
 }
 
-/* So nobody calls these. */
+/* So these are never called. */
 
 int sta_cluster_join(const struct sta_cluster_options *options, struct sta_cluster **cluster,
                      struct sta_error *err)

@@ -1,4 +1,4 @@
-/* The thread that speaks MPI.
+/* The thread that makes all MPI calls.
  *
  * DESIGN.  A round sends what is queued, tests what is being sent and received, and sleeps until somebody
  * queues a message, or until it is time to look again.  Looking each 200 us costs 9 % of a core, each 1 ms

@@ -1,4 +1,4 @@
-/* transport.h - messages between the ranks of a job: the one place that knows MPI (private to cluster).
+/* transport.h - messages between the ranks of a job: the only user of MPI (private to cluster).
  *
  * One thread per rank makes all MPI calls (MPI_THREAD_FUNNELED), the nonblocking ones only: a blocking
  * receive would keep a core busy.  Everybody else puts messages into its queue and is called back with those

@@ -19,7 +19,7 @@ static int run_completion(const struct sta_command_arguments *arguments)
 #define FORMATS "--json --csv --ndjson --arrow --table"
 #define RANGE "--preset --from --to --filter"
 
-/* check reads its own options: it runs the analysis, and asks nobody. */
+/* check reads its own options: it runs the analysis itself, without a daemon. */
 const struct sta_command sta_commands[] = {
 #ifdef STA_HAVE_CURL
     {"ls", "", 0, 0, "--json --csv --table --names", "the traces that the daemon knows", sta_command_ls},

@@ -1,4 +1,4 @@
-/* tree.h - the layers of a preset as a tree of what can row group (private to findings).
+/* tree.h - the layers of a preset as a tree of what can block (private to findings).
  *
  * findings.md part 3: all layers but compute and the target's own and their ancestors. */
 #ifndef STA_FINDINGS_TREE_H

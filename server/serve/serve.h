@@ -57,7 +57,7 @@ STA_MUSTCHECK int sta_server_start(const struct sta_server_options *options, str
                                    struct sta_error *err);
 /** "http://127.0.0.1:7878", valid until the server is stopped. */
 const char *sta_server_address(const struct sta_server *server);
-/** Reads the tokens file again; on failure the old tokens stay in force. */
+/** Reads the tokens file again; on failure the old tokens stay valid. */
 STA_MUSTCHECK int sta_server_reload(struct sta_server *server, struct sta_error *err);
 /** Frees about so many bytes of responses that are kept for whoever asks next.  Return: bytes freed. Context:
  * any thread, until the server is stopped. */

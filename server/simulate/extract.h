@@ -40,7 +40,7 @@ STA_MUSTCHECK int sta_extract_steps(struct sta_extraction *extraction, struct st
 /** Which worker makes which samples in which epoch.  Refuses no-items, mixed. */
 STA_MUSTCHECK int sta_extract_shares(struct sta_extraction *extraction, struct sta_error *err);
 
-/* Jobs by kind of loader; each forgets the jobs that there were. */
+/* Jobs by kind of loader; each removes the jobs that there were. */
 STA_MUSTCHECK int sta_extract_inline(struct sta_extraction *extraction, struct sta_error *err);
 /** *fits: false when no batch size fits, or the prefetch would be too deep: then it is none of this kind.
  * Refuses batch. */

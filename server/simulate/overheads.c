@@ -44,7 +44,7 @@ struct part {
     struct overheads *overheads;
 };
 
-/* When a step lets go: with a barrier, when the slowest rank has computed. */
+/* When a step ends: with a barrier, when the slowest rank has computed. */
 static int64_t released(const struct part *part, size_t k)
 {
     const struct sta_model *model = part->extraction->model;

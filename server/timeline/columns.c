@@ -1,4 +1,4 @@
-/* What all answers by columns have in common. */
+/* What all responses by columns have in common. */
 #include "timeline/columns.h"
 
 #include "common/memory.h"

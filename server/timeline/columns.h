@@ -1,4 +1,4 @@
-/* columns.h - answers by columns, filled row by row (private to timeline). */
+/* columns.h - responses by columns, filled row by row (private to timeline). */
 #ifndef STA_TIMELINE_COLUMNS_H
 #define STA_TIMELINE_COLUMNS_H
 

@@ -1,4 +1,4 @@
-/* The density of large lanes on its way to the lane file and back. */
+/* Writes the density of large lanes into the lane file, and reads it. */
 #include "timeline/density_cells.h"
 
 #include <stdatomic.h>

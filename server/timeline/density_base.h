@@ -2,7 +2,7 @@
  * (private to timeline).
  *
  * Coarser cells are sums of finer ones, so one resolution serves for all coarser ones.  Layers are those of
- * the preset that the trace had when the file was written; for another preset it is of no use. */
+ * the preset that the trace had when the file was written; for another preset it is not used. */
 #ifndef STA_TIMELINE_DENSITY_BASE_H
 #define STA_TIMELINE_DENSITY_BASE_H
 

@@ -1,4 +1,4 @@
-/* Levels on their way to the lane file: drawn a few threads at a time, by all workers. */
+/* Writes levels to the lane file: drawn for a few threads at a time, by all workers. */
 #include <stdlib.h>
 
 #include "analyse/exec/tasks.h"

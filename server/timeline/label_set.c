@@ -1,4 +1,4 @@
-/* Codes to places in the order of their texts. */
+/* Maps codes to the ranks of their texts. */
 #include "timeline/label_set.h"
 
 #include "analyse/exec/sort.h"

@@ -1,4 +1,4 @@
-/* Parts of the lane file: their rows, and who loads them. */
+/* Parts of the lane file: their rows, and loading each once. */
 #include "timeline/lane_part.h"
 
 #include <stdatomic.h>

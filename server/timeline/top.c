@@ -1,4 +1,4 @@
-/* A stack of running events in lane order; what lies on it comes to light when what is above has ended. */
+/* A stack of running events in lane order; an event becomes the top one when those above it have ended. */
 #include "timeline/top.h"
 
 #include "common/memory.h"

@@ -1,4 +1,4 @@
-"""Overlap: sets by conditions, scopes, pages, intervals with their events, series, the older analyser's numbers, and what is refused."""
+"""Overlap: sets by conditions, scopes, pages, intervals with their events, series, the numbers of DFTracer's analyser, and what is refused."""
 import csv
 import io
 import json
@@ -180,7 +180,7 @@ def test_the_longest_intervals_name_the_events_that_fill_them(scene):
     assert {"<module>.iter", "DLIOBenchmark._train"} <= {e["func_name"] for e in idle[0]["events"]}
 
 
-# ---- the older analyser
+# ---- DFTracer's analyser
 
 
 def test_the_bucket_method_beside_the_truth(scene):

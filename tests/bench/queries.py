@@ -203,14 +203,14 @@ def measure_first(table, data, scratch):
         table.add(f"first query after a start, {label}, {described['events']:,} events", seconds(first), "a later one", seconds(later), f"{first / later:.1f} x", "<= 2 x")
 
 
-def blocks(answer):
+def row_groups(answer):
     """(read, skipped) of an explained answer"""
     steps = answer["explain"]["steps"]
     return sum(s.get("blocks_read") or 0 for s in steps), sum(s.get("blocks_skipped") or 0 for s in steps)
 
 
 def measure_skipping(table, data, scratch):
-    """what a range of time of 1 %, and files that were used for a short time, read of the blocks"""
+    """what a range of time of 1 %, and files that were used for a short time, read of the row groups"""
     trace = data.four_files()
     with Daemon(scratch / "store", [trace.path]) as daemon:
         asker = Asker(daemon, daemon.ingest(trace.path)["id"])
@@ -223,8 +223,8 @@ def measure_skipping(table, data, scratch):
         for label, part in parts.items():
             request = {**part, "aggregate": {"nN": "count()", "time": "sum(time)"}}
             answer = asker.ask(request, "query?explain=true")[1]
-            read, skipped = blocks(answer)
-            table.add(f"{label}: {answer['data'][0][0] / events:.2%} of the events", seconds(asker.median(request)), "blocks",
+            read, skipped = row_groups(answer)
+            table.add(f"{label}: {answer['data'][0][0] / events:.2%} of the events", seconds(asker.median(request)), "row groups",
                       f"{read} read, {skipped} skipped", f"{read / max(1, read + skipped):.1%}", "a matching share")
 
 

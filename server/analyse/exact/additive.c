@@ -14,7 +14,7 @@
 enum { KEY_SIGNATURE, KEY_RESULT_ROW, KEY_PART, SUM_COUNT, SUM_TIME, SUM_SIZE, COLUMNS };
 _Static_assert(STA_SIZE_BINS < 1 << STA_SIZE_BIN_BITS, "a size bin, or none, takes so many bits");
 
-#define MANY_BINS 10000 /* of one event: worth a look at whether it is cancelled */
+#define MANY_BINS 10000 /* of one event: past these it checks for a cancel */
 
 int sta_additive_init(struct sta_additive *additive, const struct sta_exact_bins *bins, unsigned wants,
                       const struct sta_budget *budget, struct sta_error *err)

@@ -1,4 +1,4 @@
-/* What the columns of layered tables mean, both semantics: for whoever reads a table and wonders. */
+/* What the columns of layered tables mean, under both semantics. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,16 +10,16 @@
 #include "analyse/exact/tally.h"
 #include "analyse/sources/shared.h"
 
-/* An ask that others work on, and what has come back.  All zero: nobody works along. */
+/* An ask that others work on, and what has come back.  All zero: no other process takes part. */
 struct sta_exact_shared {
     struct sta_shared_time time;
     struct sta_exact_received *parts; /* by rank */
 };
 
-/** Asks the other processes of the budget, if there are any and it is worth it. */
+/** Sends it to the other processes of the budget, if there are any and it saves time. */
 void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_request *request,
                      const struct sta_budget *budget);
-/** Whoever still works on it stops.  After the join. */
+/** Ends the work of other processes on it.  After the join. */
 void sta_exact_shared_end(struct sta_exact_shared *shared);
 
 /** Takes what rank @rank has measured.  Return: 0; STA_EOUTDATED: its range is to be measured here;

@@ -13,7 +13,7 @@
 
 struct sta_peers;
 
-/* How far a computation is, for whoever looks on from another thread. */
+/* How far a computation is, for other threads. */
 struct sta_progress {
     _Atomic uint64_t steps, done; /* of the passes that have begun; what follows them is not known yet */
 };
@@ -26,7 +26,7 @@ struct sta_budget {
     struct sta_account *account;
     const _Atomic bool *cancel;    /* becomes true when nobody waits for the answer; NULL: never */
     uint64_t deadline_ns;          /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
-    struct sta_progress *progress; /* counts along; NULL: nobody looks on */
+    struct sta_progress *progress; /* counts steps; NULL: not wanted */
     const char *spill_folder;      /* for what does not fit the memory; NULL: nothing goes to the disk */
     const struct sta_peers *peers; /* other processes to share the work with (peers.h); NULL: none */
 };

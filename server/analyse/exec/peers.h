@@ -22,7 +22,7 @@ struct sta_peers {
     double
         most; /* of the rows that one range of time may read, where time is shared: else it is not worth it */
     void *context;
-    /** Sends a query to all others.  Return: NULL when it cannot be sent: nobody works along. */
+    /** Sends a query to all others.  Return: NULL when it cannot be sent. */
     struct sta_shared *(*ask)(void *context, const struct sta_buffer *query, const struct sta_budget *budget);
     /** Waits for the state of a rank, 1 .. count - 1.  *state: valid until `end`.  Return: 0; STA_ECANCELLED,
      * STA_ELIMIT of the budget; STA_EOUTDATED: that rank could not do it. */

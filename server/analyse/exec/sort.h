@@ -11,7 +11,7 @@ struct sta_budget;
 /**
  * sta_sort - qsort_r of @count items of @size bytes, stable, within a budget
  * Checks the budget every some thousand comparisons; takes as much memory again, charged for the time.
- * Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY, STA_ENOMEM; then the items are of no use.
+ * Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY, STA_ENOMEM; then the items are undefined.
  */
 STA_MUSTCHECK int sta_sort(const struct sta_budget *budget, void *items, size_t count, size_t size,
                            int (*compare)(const void *a, const void *b, void *context), void *context,

@@ -1,7 +1,7 @@
 /* build.h - typed nodes (private to expression).
  *
  * The builder's failure is sticky: the first mistake is kept, and every call after it does nothing and gives
- * a term that means nothing, so the grammar reads like the grammar.  Whoever loops looks at `failed`. */
+ * a term that means nothing, so the parser reads like the grammar.  Whoever loops looks at `failed`. */
 #ifndef STA_ANALYSE_EXPRESSION_BUILD_H
 #define STA_ANALYSE_EXPRESSION_BUILD_H
 

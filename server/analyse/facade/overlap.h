@@ -63,8 +63,8 @@ void sta_overlap_result_fini(struct sta_overlap_result *answer);
 STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_query *query,
                                         const struct sta_budget *budget, struct sta_table *table,
                                         struct sta_error *err);
-/** sta_overlap_page - the printed page of the older analyser, from an answer under compatible.  UTF-8; free()
- * it. */
+/** sta_overlap_page - the page that DFTracer's analyser prints, from a result under compatible.  UTF-8;
+ * free() it. */
 char *sta_overlap_page(const struct sta_overlap_result *answer);
 
 #endif

@@ -45,7 +45,7 @@ struct sta_joined {
     struct sta_account *account;
 };
 
-/** After the pass, once; the pieces are let go.  Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY of the
+/** After the pass, once; frees the pieces.  Return: 0; STA_ECANCELLED, STA_ELIMIT, STA_EBUSY of the
  * budget; sta_joined_fini also then. */
 STA_MUSTCHECK int sta_pieces_join(struct sta_pieces *pieces, uint32_t units, struct sta_joined *joined,
                                   struct sta_error *err);

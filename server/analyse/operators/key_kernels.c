@@ -281,8 +281,8 @@ static void find_directly(struct sta_group_table *table, const uint64_t *words, 
     }
 }
 
-/* What the slot with the hash holds; 0 if there is none, rubbish if there are several.  Compilers don't find
- * the vectors by themselves. */
+/* What the slot with the hash holds; 0 if there is none, undefined if there are several.  Compilers don't
+ * find the vectors by themselves. */
 static inline uint32_t pick(const struct sta_table_bucket *bucket, uint32_t hash)
 {
     typedef uint32_t slots __attribute__((vector_size(16)));

@@ -10,7 +10,7 @@ struct sta_key_kernels {
      * pack - the words of a minibatch's keys
      * @dictionaries: by key, the number of a TEXT vector's dictionary
      * @words: word w of row i at [w * STA_MINIBATCH_ROWS + i]
-     * Return: whether all values fit the layout; if not, @words are rubbish.
+     * Return: whether all values fit the layout; if not, @words are undefined.
      */
     bool (*pack)(const struct sta_key_layout *layout, const struct sta_vector *keys,
                  const uint32_t *dictionaries, const struct sta_minibatch *minibatch, uint64_t *words);

@@ -3,7 +3,7 @@
  * DESIGN.  A column of a batch is its integers or codes, narrow (common/narrow.h); or, where that saves
  * nothing, its values side by side, and behind them a byte a row that says which are missing, if some are.
  * The last batch is filled in buffers of full size; a full one is copied to what it takes, or written to the
- * spill file once the memory is used up.  A batch holds codes of the materialized's own dictionaries, which
+ * spill file once the memory is used up.  A batch holds codes of the result's own dictionaries, which
  * have each text once. */
 #include "analyse/operators/materialized.h"
 

@@ -7,7 +7,7 @@
 
 struct sta_materialized; /* filled by one thread, then immutable and read by any */
 
-/** @columns: copied; TEXT and LIST columns get a dictionary of the materialized's own.  @memory: bytes held
+/** @columns: copied; TEXT and LIST columns get a dictionary of the result's own.  @memory: bytes held
  * before batches go to the spill folder; likewise of texts.  @account: charged with texts until the rows are
  * sealed. */
 struct sta_materialized *sta_materialized_create(const struct sta_column_info *columns, size_t column_count,

@@ -16,7 +16,7 @@ void sta_spill_destroy(struct sta_spill *spill); /* NULL allowed */
  * be larger than what they leave free. */
 STA_MUSTCHECK int sta_spill_write(struct sta_spill *spill, const void *bytes, size_t size,
                                   struct sta_error *err);
-/** STA_EIO: what comes back is not what was written. */
+/** STA_EIO: what is read is not what was written. */
 STA_MUSTCHECK int sta_spill_read(const struct sta_spill *spill, uint64_t offset, void *bytes, size_t size,
                                  struct sta_error *err);
 uint64_t sta_spill_size(const struct sta_spill *spill);

@@ -1,6 +1,6 @@
-/* The older analyser, in two variants.  `approximate` is the bucket method.  `intervals` takes unions within
- * each bin, over all processes: that is the exact sweep with bins for units, since an event is whole in the
- * bin that it starts in. */
+/* What DFTracer 1.0.8's analyser computes, in two variants.  `approximate` is the bucket method.  `intervals`
+ * takes unions within each bin, over all processes: that is the exact sweep with bins for units, since an
+ * event is whole in the bin that it starts in. */
 
 #include <string.h>
 

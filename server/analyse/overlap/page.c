@@ -1,4 +1,4 @@
-/* The printed page of the older analyser, as its users know it: the same lines in the same order (overlap.md
+/* The page that DFTracer 1.0.8's analyser prints: the same lines in the same order (overlap.md
  * section 4).  Nodes, processes and files are those of the trace. */
 #include <string.h>
 

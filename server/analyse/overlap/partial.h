@@ -55,8 +55,8 @@ static inline void sta_host_span_widen(struct sta_host_span *span, int64_t from,
 
 /* ---- an overlap that several processes measure: each a range of time */
 
-/** Asks the other processes of the budget, if there are any and it is worth it; not for single intervals
- * and units that do not follow from threads. */
+/** Sends it to the other processes of the budget, if there are any and it saves time; not for single
+ * intervals and units that do not follow from threads. */
 void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_binding *binding,
                        const struct sta_overlap_wants *wants);
 /** What rank @rank has found; its part of a series is added to that of @wants.  Return: 0; STA_EOUTDATED: its

@@ -101,9 +101,8 @@ STA_MUSTCHECK int sta_bound_conditions_create(const struct sta_overlap_query *qu
                                               struct sta_error *err);
 void sta_bound_conditions_destroy(struct sta_bound_conditions *bound); /* NULL allowed */
 
-/** Puts sets in the order in which the older analyser looks (compute, io, app_io), which decides there what
- * an event that satisfies several is.
- * Return: false, and nothing done, when there are others. */
+/** Puts sets in the order in which DFTracer's analyser tests them (compute, io, app_io), which decides there
+ * what an event that satisfies several is. Return: false, and nothing done, when there are others. */
 bool sta_overlap_order_phases(struct sta_overlap_request *request);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define NAME_LIMIT 100
 
-/* Those of the older analyser, in the order in which it looks. */
+/* Those of DFTracer's analyser, in the order in which it tests them. */
 static const char *const phases[] = {"compute", "io", "app_io"};
 
 /* ---- names */
@@ -45,7 +45,7 @@ static int check_name(const struct sta_overlap_request *request, const char *nam
     else if (strstr(name, "_and_") != NULL || strstr(name, "_minus_") != NULL)
         why = "_and_ and _minus_ stand between the names of two sets in the answer";
     else if (request->call == STA_OVERLAP_COMPATIBLE && !is_phase(name))
-        why = "the older analyser knows compute, io and app_io";
+        why = "DFTracer's analyser knows compute, io and app_io";
     if (why == NULL)
         return 0;
     return sta_fail_member(err, STA_EINPUT, "sets", name, "a set cannot be named \"%.100s\": %s", name, why);

@@ -75,7 +75,7 @@ STA_MUSTCHECK int sta_overlap_warn(const struct sta_overlap_request *request,
 
 /* ---- other methods, with passes of their own */
 
-/** The older analyser's numbers (overlap.md section 4): facts and phases. */
+/** The numbers of DFTracer's analyser (overlap.md section 4): facts and phases. */
 STA_MUSTCHECK int sta_overlap_compatible(const struct sta_overlap_request *request,
                                          const struct sta_budget *budget, struct sta_overlap_result *answer,
                                          struct sta_error *err);
@@ -101,7 +101,7 @@ STA_MUSTCHECK int sta_buckets_measure(const struct sta_overlap_request *request,
  * sta_overlap_explain - what the bucket method says of the same sets; fills answer->explain
  * @answer: its pairs and sets are there
  * A row per pair: a, b, granularity (s), and of the busy time of each, their overlap and each without the
- * other first the exact time (s), then that of the bucket method.  Sets named as those of the older analyser
+ * other first the exact time (s), then that of the bucket method.  Sets named as those of DFTracer's analyser
  * (compute, io, app_io) are disjoint there, so they are here.
  */
 STA_MUSTCHECK int sta_overlap_explain(const struct sta_overlap_request *request,

@@ -39,7 +39,7 @@ void sta_column_tests_fini(struct sta_column_tests *tests);
 
 /**
  * sta_column_reader_test - clear the marks (by row, 0 or 1) of rows of the present row group that fail
- * @known: set; false when this row group has values that the tests do not speak of, and some rows that fail
+ * @known: set; false when this row group has values that the tests are not about, and some rows that fail
  * may have kept their marks
  * Return: as sta_column_reader_physical.
  */

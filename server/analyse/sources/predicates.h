@@ -1,4 +1,4 @@
-/* predicates.h - the sargable predicates of a condition: those that speak of one column each (private to
+/* predicates.h - the sargable predicates of a condition: those on one column each (private to
  * analyse).
  *
  * They rule out row groups by the zone maps of the store, and rows by tests on the values as they are kept;
@@ -14,7 +14,7 @@ struct sta_predicates; /* of a snapshot's columns */
 /** @columns: borrowed while it lives. */
 struct sta_predicates *sta_predicates_create(const struct sta_columns *columns);
 void sta_predicates_destroy(struct sta_predicates *predicates); /* NULL allowed */
-/** Adds what every row must satisfy.  @predicate: borrowed; @column: the one it speaks of, in the columns'
+/** Adds what every row must satisfy.  @predicate: borrowed; @column: the one it is on, in the columns'
  * own schema. */
 void sta_predicates_add(struct sta_predicates *predicates, const struct sta_predicate *predicate,
                         uint32_t column);

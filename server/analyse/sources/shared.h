@@ -31,10 +31,10 @@ uint64_t sta_shared_get_index(struct sta_cursor *in, uint64_t limit);
 /** STA_ECORRUPT: the bytes are none that this program writes. */
 int sta_shared_fail(struct sta_error *err);
 
-/* A query of which each process measures a range of time.  All zero: nobody works along. */
+/* A query of which each process measures a range of time.  All zero: no other process takes part. */
 struct sta_shared_time {
     const struct sta_budget *budget;
-    struct sta_shared *query;      /* NULL: nobody works along */
+    struct sta_shared *query;      /* NULL: no other process takes part */
     struct sta_time_range *ranges; /* by rank */
 };
 
@@ -42,7 +42,7 @@ struct sta_shared_time {
  * most of @scan, or the query cannot be sent. */
 void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget *budget,
                          const struct sta_scan *scan, const struct sta_buffer *query);
-/** Whoever still works on it stops. */
+/** Ends the work of other processes on it. */
 void sta_shared_time_end(struct sta_shared_time *shared);
 unsigned sta_shared_time_count(const struct sta_shared_time *shared); /* of ranges; 1: it is not shared */
 struct sta_time_range sta_shared_time_range(const struct sta_shared_time *shared, unsigned rank);

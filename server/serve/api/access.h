@@ -52,7 +52,7 @@ void sta_access_destroy(struct sta_access *access);
 /** Reads the file again; on failure nothing changes.  Sessions of tokens that are gone end. */
 STA_MUSTCHECK int sta_access_reload(struct sta_access *access, struct sta_error *err);
 bool sta_access_has_tokens(const struct sta_access *access);
-/** Whom the tokens in force are of, in the order of the file; free().  *count: of them. */
+/** The names of the valid tokens, in the order of the file; free().  *count: of them. */
 struct sta_identity *sta_access_list(struct sta_access *access, size_t *count);
 /** Whether a client may see anything but the sign of life: with tokens everybody, else the daemon's own user
  * and root. */

@@ -20,7 +20,7 @@ int sta_counters_result(struct sta_view *view, const struct sta_series *series,
     struct sta_facts facts = {0};
     size_t count;
     if (strcmp(view->values[STA_PARAMETER_SEMANTICS].text, "exact") != 0)
-        return sta_fail_at(err, STA_EINPUT, "/semantics", "Counters are exact; no older analyser has them");
+        return sta_fail_at(err, STA_EINPUT, "/semantics", "Counters are exact; there are no compatible ones");
     for (size_t i = 0; i < STA_COUNT_OF(others); i++)
         if (view->values[others[i].parameter].given)
             return sta_fail_at(err, STA_EINPUT, others[i].pointer,

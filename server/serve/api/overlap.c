@@ -1,5 +1,5 @@
-/* Overlap: busy, overlapping and exposed time of sets of events; its intervals; the printed page of the older
- * analyser. */
+/* Overlap: busy, overlapping and exposed time of sets of events; its intervals; the page that
+ * DFTracer's analyser prints. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool has_member(const struct sta_view *view, const char *name)
     return sta_document_member(view->document, name) != NULL;
 }
 
-/* The conditions that the older analyser comes with. */
+/* The default conditions of DFTracer's analyser. */
 static void add_usual_sets(struct sta_view *view)
 {
     struct sta_document *sets = sta_document_create(&view->memory, STA_DOCUMENT_OBJECT);

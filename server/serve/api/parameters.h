@@ -116,8 +116,8 @@ enum sta_parameter_type {
       "What a unit is: thread, process, rank_group, host or job. Default: rank_group; of gaps thread, of "   \
       "call trees job.")                                                                                     \
     X(OVERLAP_SEMANTICS, "semantics", CHOICE, "exact|compatible", NULL, "exact",                             \
-      "exact (default): by the intervals of every event. compatible: the numbers of the older analyser, "    \
-      "for sets named compute, io, app_io.")                                                                 \
+      "exact (default): by the intervals of every event. compatible: the numbers of DFTracer "               \
+      "1.0.8's analyser, for sets named compute, io, app_io.")                                               \
     X(VARIANT, "variant", CHOICE, "approximate|intervals", NULL, "approximate",                              \
       "Of semantics compatible: sums per bin (default), or unions per bin.")                                 \
     X(BIN_WIDTH, "granularity", WIDTH, NULL, NULL, "5",                                                      \
@@ -217,8 +217,8 @@ enum sta_parameter_type {
       "json: one document. csv, ndjson, arrow: a row for each finding. markdown: counts, and a list per "    \
       "severity.")                                                                                           \
     X(EXPLAIN, "explain", CHOICE, "true|false", NULL, "true",                                                \
-      "Adds the member explain: the steps that were taken, with rows, blocks read and skipped, time and "    \
-      "memory.")
+      "Adds the member explain: the steps that were taken, with rows, row groups read and skipped, time "    \
+      "and memory.")
 
 enum sta_parameter_id {
 #define X(id, name, type, words, fallback, example, text) STA_PARAMETER_##id,

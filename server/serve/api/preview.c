@@ -1,4 +1,4 @@
-/* A preset tried on a trace: one in force, or one that is still being written. */
+/* A preset tried on a trace: one that is loaded, or one that is still being written. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -26,7 +26,7 @@
     "The maximal intervals in which a condition on the sets holds, such as io and not compute, with the "    \
     "events that fill them."
 #define OVERLAP_PAGE_TEXT                                                                                    \
-    "What the older analyser prints of a trace, for sets named compute, io, app_io: its numbers, its text."
+    "What DFTracer 1.0.8's analyser prints of a trace, for sets named compute, io, app_io."
 
 #define TIMELINE_LANES_TEXT                                                                                  \
     "The tree of hosts, rank groups, processes and threads with events that touch the window: pre-order, "   \
@@ -326,7 +326,7 @@ const struct sta_route sta_routes[] = {
      .body = "overlap_intervals_request", .response = "overlap_intervals", .tabular = true,
      .summary = "Intervals of sets", .text = OVERLAP_INTERVALS_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/overlap/page", "overlap_page", "overlap", sta_view_overlap_page),
-     .content_type = "text/plain; charset=utf-8", .summary = "The older analyser's page",
+     .content_type = "text/plain; charset=utf-8", .summary = "The page of DFTracer's analyser",
      .text = OVERLAP_PAGE_TEXT},
     {VIEW(GET, "/api/v1/traces/{id}/whatif", "whatif_of_parameters", "what if", sta_view_whatif),
      .response = "whatif", .tabular = true, .summary = "What if, by parameters", .text = WHATIF_TEXT},

@@ -1,4 +1,4 @@
-/* Traces: list, register, describe, change, forget, refresh, browse. */
+/* Traces: list, register, describe, change, remove, refresh, browse. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* document_json.h - JSON <-> struct sta_document.  The only door to jansson. */
+/* document_json.h - JSON <-> struct sta_document.  The only user of jansson. */
 #ifndef STA_SERVE_DOCUMENT_JSON_H
 #define STA_SERVE_DOCUMENT_JSON_H
 

@@ -1,4 +1,4 @@
-/* representation.h - in which form a table goes out, and what its file is called. */
+/* negotiation.h - in which form a table is sent, and what its file is called. */
 #ifndef STA_SERVE_NEGOTIATION_H
 #define STA_SERVE_NEGOTIATION_H
 

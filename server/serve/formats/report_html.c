@@ -1,5 +1,5 @@
 /* Text and tables of a report in HTML.  A wide table scrolls in a box of its own on a screen; on paper its
- * type is smaller and its words break, because paper does not scroll. */
+ * type is smaller and its words break, because it cannot scroll there. */
 #include "serve/formats/report_html.h"
 
 #include <string.h>

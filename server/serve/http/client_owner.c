@@ -4,9 +4,9 @@
  * kernel knows: both ends of the connection are its own sockets, and a socket belongs to the user who made
  * it.
  *
- * DESIGN.  A response counts only with an inode.  A socket that its process has closed, while its last bytes
- * are still under way (FIN_WAIT, TIME_WAIT), is reported with inode 0 and user 0, which would make root of
- * everybody who sends a request and closes at once. */
+ * DESIGN.  A reply of the kernel counts only with an inode.  A socket that its process has closed, while its
+ * last bytes are still under way (FIN_WAIT, TIME_WAIT), is reported with inode 0 and user 0, which would make
+ * root of everybody who sends a request and closes at once. */
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>

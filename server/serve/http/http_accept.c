@@ -1,7 +1,7 @@
 /* The acceptor: one thread that takes connections, refuses those past a limit, finds out whose they are, and
  * hands them to the loops in turn.
  *
- * A connection past a limit is handed over too, marked: its client shall hear 429 or 503 and not merely find
+ * A connection past a limit is handed over too, marked: its client shall get 429 or 503 and not merely find
  * the connection closed. */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -42,8 +42,8 @@ void sta_connection_count_out(struct sta_exchange *exchange)
     uv_mutex_unlock(&http->lock);
 }
 
-/* Counts the connection in.  A trusted proxy speaks for many clients.  Return: 0, or the status that refuses
- * it. */
+/* Counts the connection in.  A trusted proxy connects for many clients.  Return: 0, or the status that
+ * refuses it. */
 static int count_in(struct sta_http *http, const struct sta_exchange *exchange)
 {
     int refusal = 0;

@@ -173,7 +173,7 @@ void sta_stream_begin(struct sta_exchange *exchange);
 /** Puts the next piece into what is outgoing.  Return: DONE: there is one, or *ended; BLOCKED: not yet;
  * BROKEN: the connection must be cut. */
 enum sta_io sta_stream_produce(struct sta_exchange *exchange, bool *ended);
-/** Whether its source shall be asked although nobody has called. */
+/** Whether its source shall be called although nothing woke it. */
 bool sta_stream_is_quiet(struct sta_exchange *exchange, uint64_t now_ns);
 void sta_stream_destroy(struct sta_stream *stream);
 

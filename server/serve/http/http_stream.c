@@ -1,8 +1,8 @@
 /* Streams: responses that are produced in parts, and are suspended in between.
  *
- * DESIGN.  The loop of the connection asks the source for a piece whenever the one before has been sent.  A
- * source that has nothing leaves the stream asleep: it takes no thread.  Whoever knows of news posts the
- * exchange to its loop, which asks again. */
+ * DESIGN.  The loop of the connection takes a piece from the source whenever the one before has been sent.  A
+ * source that has none suspends the stream, which takes no thread then.  The thread that has more posts the
+ * exchange to its loop, which takes the next piece. */
 #include <stdlib.h>
 
 #include "common/memory.h"

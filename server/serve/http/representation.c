@@ -58,7 +58,7 @@ static size_t common_headers(const struct sta_response *response, const char *ca
     return count;
 }
 
-/* The response that the response is; its body goes over to it, with what it is charged with. */
+/* The HTTP response of a handler's; takes over its body, with what that is charged with. */
 static struct sta_http_response *take_body(struct sta_response *response, const char *content_type,
                                            const struct sta_header *headers, size_t count)
 {
@@ -140,7 +140,7 @@ size_t sta_representation_bytes(const struct sta_representation *content)
            (content->packed ? sta_http_response_size(content->packed) : 0);
 }
 
-/* The content is shared by all who ask the same; the address of its next page is each one's own. */
+/* The content is shared by equal requests; the address of the next page is made of each request's own. */
 static void link_next(const struct sta_representation *content, struct sta_exchange *exchange)
 {
     const char *query = sta_exchange_query(exchange);

@@ -30,7 +30,8 @@ struct sta_http_response *sta_representation_choose(struct sta_representation *c
  * smaller. */
 bool sta_gzip(const char *bytes, size_t size, char **packed, size_t *packed_size);
 
-/** A response for one request, of a response that is emptied: without ETag when it is not a success of a GET.
+/** The HTTP response for one request, of a handler's response, which is emptied: without ETag when it is not
+ * a success of a GET.
  */
 struct sta_http_response *sta_response_seal(struct sta_response *response, struct sta_exchange *exchange);
 

@@ -1,4 +1,4 @@
-/* Computed cache, kept; and flights.
+/* Computed responses that are kept, and flights: those being computed.
  *
  * DESIGN.  One hash table by key holds both what is kept and what is under way.  One mutex guards it, the
  * order of use, and the lists of waiters; it is held for some pointer work only, never while a response is

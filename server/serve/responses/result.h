@@ -1,6 +1,6 @@
 /* result.h - all rows of a response, computed once: pages are cut from them, streams read them.
  *
- * Two kinds of rows hide behind one interface: a table that is held in memory, and the result of a query,
+ * Two kinds of rows have one interface: a table that is held in memory, and the result of a query,
  * which may have its rows still to be read from the store. */
 #ifndef STA_SERVE_RESULT_H
 #define STA_SERVE_RESULT_H

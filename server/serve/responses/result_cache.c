@@ -1,8 +1,8 @@
 /* Rows, kept by key.
  *
  * DESIGN.  Few entries, each of many bytes: a list in the order of use, looked through by hash.  An entry
- * without a result is claimed: its maker is at work, and who wants the same waits for it.  A maker is always
- * a running thread and never waits for another entry that waits for his, so waiting ends.  Rows of more than
+ * without a result is claimed: a thread computes it, and others that want the same wait.  That thread never
+ * waits for another entry that waits for its own, so all waits end.  Rows of more than
  * half the limit are given to those who wait and then dropped. */
 #include "serve/responses/result_cache.h"
 
@@ -14,7 +14,7 @@
 #include "common/memory.h"
 
 #define SHARE 2                          /* one entry may take this part of the limit */
-#define LOOK_NS (20 * UINT64_C(1000000)) /* how often who waits looks whether he still should */
+#define LOOK_NS (20 * UINT64_C(1000000)) /* between two checks of a waiting thread for a cancel */
 
 struct sta_result_claim {
     struct sta_result_claim *next; /* used longer ago */

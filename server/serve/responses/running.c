@@ -1,4 +1,4 @@
-/* Queries at work. */
+/* Running queries. */
 #include "serve/responses/running.h"
 
 #include <stdlib.h>

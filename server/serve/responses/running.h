@@ -1,4 +1,4 @@
-/* running.h - queries at work: those that take long become jobs, which clients can see and cancel. */
+/* running.h - running queries: those that take long become jobs, which clients can see and cancel. */
 #ifndef STA_SERVE_RUNNING_H
 #define STA_SERVE_RUNNING_H
 

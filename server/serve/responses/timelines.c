@@ -1,6 +1,6 @@
-/* A short list, the last used first.  Whoever makes a timeline puts a mark into it, for which others wait.
- * Who makes one that nobody asked for works at low priority: others do not wait for that but end it, and
- * begin anew. */
+/* A short list in LRU order.  A thread that makes a timeline puts a mark into it, for which others wait.  One
+ * that no request needs is made at low priority: others do not wait for it, but cancel it and make their own.
+ */
 #include "serve/responses/timelines.h"
 
 #include <pthread.h>

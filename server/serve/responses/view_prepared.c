@@ -1,7 +1,7 @@
 /* What is computed of a new version before anyone asks.
  *
  * First what the first page asks, on a thread that gets less of a core than those of queries; then, at low
- * priority, what is worth doing once for all later queries. */
+ * priority, what all later queries use. */
 #include <stdlib.h>
 #include <string.h>
 

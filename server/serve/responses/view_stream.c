@@ -1,12 +1,12 @@
 /* Responses that may be long: streamed as fast as the client takes them, and never held whole.
  *
- * DESIGN.  Such a query is asked for one client alone; only its result is shared, by way of those that are
- * kept.  A query thread computes the result and writes a first piece.  When that is all, it goes out as
+ * DESIGN.  Such a query is computed for one client alone; only its result is shared, through the cache of
+ * results.  A query thread computes the result and writes a first piece.  When that is all, it goes out as
  * any other response.  Else the client gets a stream: stream threads write the next pieces, at most
  * READY_PIECES ahead of what was sent.  A stream whose pieces wait for a slow client has no thread; when one
  * was sent the HTTP thread orders the next, which queues behind those of other streams.  So a few threads
- * serve all streams in turn, and a stream takes memory for its pieces and for the blocks that its reader is
- * in.
+ * serve all streams in turn, and a stream takes memory for its pieces and for the row groups that its
+ * reader is in.
  *
  * `lock` guards the pieces and what is said of them.  References: one of the stream (until release) or of the
  * task before there is a stream, and one of a piece that is being written. */

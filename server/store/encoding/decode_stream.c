@@ -30,7 +30,7 @@ struct sta_decoder {
     struct head head;
     struct sta_cursor *in;
     struct sta_both_keys keys;
-    uint32_t count, at;                /* values in all; behind us */
+    uint32_t count, at;                /* values in all; decoded so far */
     const unsigned char *byte_streams; /* NULL: packed */
     uint8_t width[FRAMES];
     uint32_t exceptions[FRAMES];

@@ -1,4 +1,4 @@
-/* compact.c - which segments of a version are worth merging, and publishing what became of them.
+/* compact.c - which segments of a version are merged, and publishing the result.
  *
  * DESIGN: a run is a row of segments, in the manifest's order, of which each begins where the one before it
  * ends, and all but the last are at least half full.  Merging makes one run of several, always the newest
@@ -16,7 +16,7 @@
 #define COMPACT_ROWS (256 * 1024)       /* of a segment that is made */
 #define COMPACT_MOST_ROWS (1024 * 1024) /* .. when many sources share it */
 #define ROWS_PER_SOURCE 16              /* so that the list of its chunks stays small beside the rows */
-#define RUNS 8                          /* are worth merging */
+#define RUNS 8                          /* are merged */
 #define REFRESH_RUNS 32                 /* .. by a refresh itself, if nothing else came to it */
 #define REFRESH_ROWS COMPACT_ROWS       /* that it merges at most */
 #define RATIO 4

@@ -1,4 +1,4 @@
-/* merge_private.h - a merge in work (private to merge*.c). */
+/* merge_private.h - a running merge (private to merge*.c). */
 #ifndef STA_STORE_MERGE_PRIVATE_H
 #define STA_STORE_MERGE_PRIVATE_H
 

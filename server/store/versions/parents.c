@@ -1,7 +1,7 @@
 /* parents.c - which process forked which, as it was found in the events of a version.
  *
- * That takes a look at an args column of the whole trace, so the answer is kept with the version: the next
- * start has it at once.  It is of the build that found it, since that knows the rules. */
+ * That reads an args column of the whole trace, so the result is kept with the version: the next
+ * start has it at once.  It counts for the same build only, since another may have other rules. */
 #include <stdlib.h>
 
 #include "common/account.h"

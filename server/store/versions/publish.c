@@ -1,7 +1,7 @@
 /* publish.c - from files to a version.
  *
- * DESIGN: every new file is synced, the manifest beside its place among them, then the folder that names
- * them; only then the manifest is renamed into place (and the folder synced again).  A crash before the
+ * DESIGN: every new file is synced, the manifest under a temporary name among them, then the folder that
+ * names them; only then the manifest is renamed into place (and the folder synced again).  A crash before the
  * rename leaves the old version and files that no manifest names, one after it the new version and files that
  * no manifest names any more: both are removed by the next start.  Syncing waits for the disk, so the version
  * to be can be opened and looked at meanwhile. */

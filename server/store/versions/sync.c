@@ -1,4 +1,4 @@
-/* sync.c - the files of a version on their way to the disk.
+/* sync.c - syncing the files of a version.
  *
  * DESIGN: a sync waits some milliseconds for the disk and takes hardly any processor time.  So a thread syncs
  * what has been written while the workers go on, and in the end only the last files are waited for: several

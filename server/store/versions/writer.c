@@ -172,7 +172,7 @@ static int claim(struct sta_store *store, const char *trace, struct sta_known_tr
     return status;
 }
 
-/* What the folder says to who writes on; a damaged manifest is as good as none: all of it is replaced. */
+/* Reads what the folder has, to go on from it; a damaged manifest counts as none: all of it is replaced. */
 static int read_folder(struct sta_writer *writer, struct sta_error *err)
 {
     struct sta_manifest last;

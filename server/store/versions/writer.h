@@ -9,7 +9,7 @@
 
 #define STA_SEGMENT_ROWS (64 * 1024)
 
-/* What one worker has in hand: touched by nobody else. */
+/* What one worker collects: no other thread uses it. */
 struct sta_writer_worker {
     struct sta_segment_builder *builder;
     struct sta_pending *pending;
@@ -72,7 +72,7 @@ struct sta_writer {
     struct sta_snapshot *preview; /* the version to be; NULL: nobody has asked for it */
     char *journal;                /* path; NULL: none */
     int journal_fd;               /* -1: it is not written */
-    size_t journal_size;          /* of what a crash left of it that makes sense */
+    size_t journal_size;          /* the valid part of what a crash left of it */
     struct sta_tables_marks *journal_marks;
 };
 
@@ -120,7 +120,7 @@ void sta_writer_end_syncing(struct sta_writer *writer);
 STA_MUSTCHECK int sta_writer_take(struct sta_writer *writer, unsigned worker,
                                   const struct sta_stored_source *source, struct sta_batch *batch,
                                   struct sta_error *err);
-/** Writes what the worker has in hand as a segment, if anything. */
+/** Writes what the worker has collected as a segment, if anything. */
 STA_MUSTCHECK int sta_writer_seal(struct sta_writer *writer, unsigned worker, struct sta_error *err);
 /** The same of all workers, in parallel, and of their counter records. */
 STA_MUSTCHECK int sta_writer_seal_all(struct sta_writer *writer, struct sta_error *err);

@@ -272,7 +272,7 @@ static int64_t digit_at(const struct magnitude *magnitude, int place)
     return at >= 0 && at < magnitude->count ? magnitude->digits[at] : 0;
 }
 
-/* a - b.  Return: whether that is not negative; if it is, the difference is rubbish. */
+/* a - b.  Return: whether that is not negative; if it is, the difference is undefined. */
 static bool subtract(const struct magnitude *a, const struct magnitude *b, struct magnitude *difference)
 {
     int low = STA_MIN(a->place, b->place);

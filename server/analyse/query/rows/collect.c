@@ -1,7 +1,7 @@
 /* Rows written down.
  *
- * DESIGN.  A materialized is sorted as events are: a pipeline passes its rows on with all their columns, and
- * plain rows are read from that in the order that is asked for. */
+ * DESIGN.  A materialized result is sorted as events are: a pipeline passes its rows on with all their
+ * columns, and plain rows are read from that in the order that is asked for. */
 #include "analyse/query/rows/stages.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ int sta_collect_plain(const struct sta_plain *plain, const struct sta_query_cont
     return rc == 0 ? sta_materialized_seal(rows, err) : rc;
 }
 
-/* ---- rows of a materialized, in their order */
+/* ---- rows of a materialized result, in their order */
 
 static int append_rows(const struct sta_plan_stage *stage, struct sta_pipeline_state *state,
                        struct sta_vector *vectors, struct sta_materialized *rows, struct sta_error *err)
@@ -62,7 +62,7 @@ int sta_collect_passing(const struct sta_pipeline *pipeline, const struct sta_qu
     return rc == 0 ? sta_materialized_seal(rows, err) : rc;
 }
 
-/* ---- a materialized in another order */
+/* ---- a materialized result in another order */
 
 /* A stage that passes all columns on and shows the first @columns. */
 static void stage_init(struct sta_plan_stage *stage, const struct sta_materialized *materialized,

@@ -32,7 +32,7 @@ struct pass {
     struct sta_buffer query; /* for other ranks */
 };
 
-/* A pass on its way through stripes. */
+/* A pass over stripes. */
 struct gathering {
     struct pass *pass;
     const struct sta_budget *budget;

@@ -1,9 +1,9 @@
-/* pipeline.h - rows on their way: from events or a materialized through the filters of stages that only pass
- * rows on (private to query/rows).
+/* pipeline.h - rows on their way: from events or a materialized result through the filters of stages that
+ * only pass rows on (private to query/rows).
  *
- * A pipeline is what all threads share: which parts (row groups of events, batches of a materialized) may
- * matter, and the programs.  A state is one thread's view of a part: the rows that are left, and the values
- * of the expressions of the last stage.  Nothing between the stages is written down. */
+ * A pipeline is what all threads share: which parts (row groups of events, batches of a materialized result)
+ * may matter, and the programs.  A state is one thread's view of a part: the rows that are left, and the
+ * values of the expressions of the last stage.  Nothing between the stages is written down. */
 #ifndef STA_ANALYSE_QUERY_PIPELINE_H
 #define STA_ANALYSE_QUERY_PIPELINE_H
 
@@ -16,12 +16,12 @@
 #include "analyse/sources/column_tests.h"
 
 struct sta_pipeline_part {
-    uint32_t trace;     /* 0 of a materialized */
+    uint32_t trace;     /* 0 of a materialized result */
     uint32_t row_group; /* of the snapshot; or number of the batch */
 };
 
 struct sta_pipeline {
-    struct sta_events *events;                   /* borrowed; NULL: of a materialized */
+    struct sta_events *events;                   /* borrowed; NULL: of a materialized result */
     const struct sta_materialized *materialized; /* borrowed; NULL: of events */
     const struct sta_plan_stage *stages;         /* all but the last pass rows on; borrowed */
     size_t stage_count;
@@ -98,7 +98,7 @@ void sta_pipeline_state_compact(struct sta_pipeline_state *state);
 
 /* Where the rows of a state stand in the order of rows: by trace, at, place.  By number in the vectors. */
 struct sta_pipeline_state_order {
-    const int64_t *at;     /* ticks; of a materialized the number of the row */
+    const int64_t *at;     /* ticks; of a materialized result the number of the row */
     const uint64_t *place; /* events: sta_events_place, which needs ranked chunks; else 0 */
 };
 STA_MUSTCHECK int sta_pipeline_state_order(struct sta_pipeline_state *state,

@@ -31,7 +31,7 @@ struct state {
     const struct sta_budget *budget;
     struct sta_scan_visitor *visitor;     /* of the present trace */
     struct sta_column_reader *reader;     /* the visitor's */
-    struct sta_materialized_batch *batch; /* of a materialized */
+    struct sta_materialized_batch *batch; /* of a materialized result */
     struct sta_evaluator **casts;         /* by column, made when needed */
     struct sta_executor **executors;      /* by stage */
     uint8_t *fates;                       /* by class: 0 unknown, 1 kept, 2 dropped */
@@ -46,7 +46,7 @@ struct state {
     uint64_t serial; /* of what is gathered */
     struct gathered *columns;
     size_t column_count;
-    int64_t *at; /* of a materialized; its places are 0 */
+    int64_t *at; /* of a materialized result; its places are 0 */
     uint64_t *place;
 };
 

@@ -1,5 +1,5 @@
 /* plain.h - rows of a pipeline, read part by part: of events in event order or sorted, of a materialized
- * sorted (private to query/rows).
+ * result sorted (private to query/rows).
  *
  * A reader copies rows out of their row groups, as many at a time as its memory allows: in event order those
  * of a slice of time, sorted those of the next records of a sorter.  The key of a row, some words, is its
@@ -37,8 +37,8 @@ struct sta_plain {
     struct sta_buffer query; /* for other ranks (sta_share_put_query); nothing: rows are not shared */
 };
 
-/** @pipeline: borrowed; of a materialized if its last stage has an order.  @account: charged with what is
- * kept by text; NULL: it outlives the request.  With an order on texts: reads all rows once, to know them.
+/** @pipeline: borrowed; of a materialized result if its last stage has an order.  @account: charged with what
+ * is kept by text; NULL: it outlives the request.  With an order on texts: reads all rows once, to know them.
  * Fini also after a failure. */
 STA_MUSTCHECK int sta_plain_init(struct sta_plain *plain, const struct sta_pipeline *pipeline,
                                  struct sta_account *account, struct sta_query_context *context,

@@ -10,7 +10,7 @@ struct sta_plain_reader {
     const struct sta_plain *plain;
     struct sta_budget budget;
     uint64_t *key;    /* of the last row given out */
-    bool started;     /* key is set: rows up to it are behind us */
+    bool started;     /* key is set: rows up to it have been returned */
     uint64_t wanted;  /* rows that will be read; 0: unknown */
     uint64_t skip;    /* rows that are passed over before the next one is given out */
     size_t most_rows; /* of all batches */

@@ -1,7 +1,7 @@
 /* The facade of queries: results, and readers of them.
  *
- * A result is a materialized, read by row number, or plain rows, read by the key of a row.  A position is a
- * few bytes: what the result is made of, so that it fits no other, and that number or key. */
+ * A result is either materialized, read by row number, or plain rows, read by the key of a row.  A position
+ * is a few bytes: what the result is made of, so that it fits no other, and that number or key. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static uint64_t fingerprint_of(const struct sta_query *query)
 
 /* ---- results */
 
-/* A materialized has all that is asked of it; what it was made from would be held as long as the result is
+/* A materialized result needs nothing else; what it was made from would be held as long as the result is
  * kept, and takes more than a short answer. */
 static void drop_sources(struct sta_query_result *result)
 {
@@ -181,12 +181,12 @@ const struct sta_query_step *sta_query_steps(const struct sta_query_result *resu
 
 struct sta_query_reader {
     struct sta_query_result *result; /* held */
-    struct sta_plain_reader *plain;  /* NULL: of the materialized */
+    struct sta_plain_reader *plain;  /* NULL: the result is materialized */
     struct sta_materialized_batch *batch;
-    const struct sta_column_info *columns; /* of the materialized */
+    const struct sta_column_info *columns; /* of the materialized result */
     size_t column_count;
-    uint64_t row;               /* the next one of the materialized */
-    struct sta_vector *vectors; /* of the materialized */
+    uint64_t row;               /* the next one of the materialized result */
+    struct sta_vector *vectors; /* of the materialized result */
 };
 
 /* Words of a position: the fingerprint, then the number of the next row or the key of the last one. */
@@ -261,7 +261,7 @@ void sta_query_skip(struct sta_query_reader *reader, uint64_t rows)
         reader->row += STA_MIN(rows, sta_materialized_rows(materialized) - reader->row);
 }
 
-/* The next rows of the materialized as vectors, at most @most. */
+/* The next rows of the materialized result as vectors, at most @most. */
 static int next_materialized(struct sta_query_reader *reader, uint64_t most, uint32_t *rows,
                              struct sta_error *err)
 {

@@ -29,7 +29,7 @@ static bool is_last(const struct running *running, size_t stage)
     return stage + 1 == running->plan->stage_count;
 }
 
-/* Whether what a stage gives is compared: order_by speaks of what comes of that. */
+/* Whether the result of a stage is compared: order_by is about the result of that. */
 static bool is_compared(const struct running *running, size_t stage)
 {
     return is_last(running, stage) && running->plan->compare.asked;
@@ -44,7 +44,7 @@ static bool passes_on(const struct running *running, size_t stage)
 
 /* ---- what follows once a stage has its rows */
 
-/* Replaces the materialized by another one. */
+/* Replaces the materialized result by another one. */
 static void take_over(struct running *running, struct sta_materialized *materialized)
 {
     sta_materialized_destroy(running->materialized);

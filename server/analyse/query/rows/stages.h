@@ -1,8 +1,8 @@
 /* stages.h - a plan run, stage by stage (private to query/rows).
  *
  * Stages that only pass rows on are no steps of their own: they lie on the pipeline from the events, or from
- * the materialized of the stage before, to the next stage that groups, sorts, cuts or ends the query.  What
- * such a stage does with its rows (groups them, compares runs, writes them down) is in a file of its own
+ * the materialized result of the stage before, to the next stage that groups, sorts, cuts or ends the query.
+ * What such a stage does with its rows (groups them, compares runs, writes them down) is in a file of its own
  * each. */
 #ifndef STA_ANALYSE_QUERY_STAGES_H
 #define STA_ANALYSE_QUERY_STAGES_H
@@ -14,7 +14,7 @@
 #include "analyse/query/rows/query_context.h"
 #include "analyse/query/rows/share.h"
 
-/* What a plan comes to: a materialized, or plain rows with the pipeline that gives them. */
+/* What a plan comes to: a materialized result, or plain rows with the pipeline that gives them. */
 struct sta_outcome {
     struct sta_materialized *materialized;
     struct sta_pipeline pipeline;
@@ -63,18 +63,19 @@ STA_MUSTCHECK int sta_compare_run(const struct sta_plan *plan, const struct sta_
                                   const struct sta_events *events, struct sta_query_context *context,
                                   struct sta_materialized **compared, struct sta_error *err);
 
-/* ---- collect.c: rows written down, those of a pipeline, or those of a materialized in another order */
+/* ---- collect.c: rows written down, those of a pipeline, or those of a materialized result in another order
+ */
 
 /** Appends the first @limit rows of @plain to @rows, and seals it. */
 STA_MUSTCHECK int sta_collect_plain(const struct sta_plain *plain, const struct sta_query_context *context,
                                     uint64_t limit, struct sta_materialized *rows, struct sta_error *err);
-/** The same of a pipeline of a materialized, in the order in which the rows lie. */
+/** The same of a pipeline of a materialized result, in the order in which the rows lie. */
 STA_MUSTCHECK int sta_collect_passing(const struct sta_pipeline *pipeline,
                                       const struct sta_query_context *context, uint64_t limit,
                                       struct sta_materialized *rows, struct sta_error *err);
 
 /**
- * sta_materialized_order - the rows of a materialized, sorted
+ * sta_materialized_order - the rows of a materialized result, sorted
  * @by: columns of it; rows that agree in all keep their order
  * @limit: the first so many rows; UINT64_MAX: all
  * @columns: the result has the first so many columns
