@@ -13,7 +13,7 @@
 struct sta_account;
 
 struct sta_buffer {
-    char *data; /* not terminated, unless by sta_buffer_text */
+    char *data; /* not terminated, unless by sta_buffer_take_text */
     size_t size, capacity;
     size_t limit; /* 0: none */
     bool failed;

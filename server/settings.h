@@ -65,11 +65,11 @@
       "large ingests at the same time; while they run, one small one (64 MiB of files) may run beside them") \
     X(COUNT, queued_jobs, "1000", "jobs that may wait")                                                      \
     X(TEXT, compaction, "on",                                                                                \
-      "on: traces of many segments are compacted while nobody asks; off: only on request (POST "             \
-      "/traces/{id}/compact)")                                                                               \
+      "on: traces of many segments are compacted while the daemon is idle; off: only on request "            \
+      "(POST /traces/{id}/compact)")                                                                         \
     X(TEXT, warm, "on",                                                                                      \
-      "on: after a start, the columns that queries read before it are decoded while nobody asks; off: when " \
-      "a "                                                                                                   \
+      "on: after a start, the columns that queries read before it are decoded while the daemon is idle; "    \
+      "off: when a "                                                                                         \
       "query reads them")                                                                                    \
     X(SIZE, json_bytes_per_file, "1TiB",                                                                     \
       "bytes of JSON that are read of one file; past that it is truncated, and the report says so")          \

@@ -157,7 +157,7 @@ struct sta_finding_change sta_finding_compare(const struct sta_finding *now,
  * sta_presets_add_rules - read the built-in rules, then those of one's own, into presets just loaded
  * @folder: of *.yaml; NULL, or one that is not there: none
  * @change: a rule of one's own as it would be; NULL: none
- * @mistake: what is wrong with the change, when that is what the error is about; NULL allowed
+ * @mistakes: what is wrong with the change, when that is what the error is about; NULL allowed
  * Context: before others see the presets.  Return: 0; STA_EINPUT, "FILE:LINE: .."; STA_EIO.
  */
 STA_MUSTCHECK int sta_presets_add_rules(struct sta_presets *presets, const char *file, const char *folder,

@@ -72,7 +72,7 @@ const struct sta_rules *sta_rules_of(const struct sta_presets *presets); /* NULL
 
 /** The value under a key of a rule, its own or of what it merges (<<). */
 const struct sta_yaml_node *sta_rule_value(const struct sta_yaml_node *rule, const char *key);
-/** A rule alone, as `sta_rules_load` checks them. */
+/** A rule alone, checked as sta_presets_add_rules checks them. */
 struct sta_rule_reading {
     struct sta_rules *rules; /* those that are there already */
     const struct sta_presets *presets;

@@ -15,7 +15,7 @@ struct sta_top_stack { /* of one worker, zeroed at first */
 };
 
 /** Matching events of a thread within [from, to).  Return: 0, or what @take returned, or STA_ELIMIT,
- * STA_EBUSY, STA_CANCELLED. */
+ * STA_EBUSY, STA_ECANCELLED. */
 STA_MUSTCHECK int sta_top_run(const struct sta_selection *selection, uint32_t thread, int64_t from,
                               int64_t to, struct sta_top_stack *stack, const struct sta_budget *budget,
                               sta_top_take *take, void *context, struct sta_error *err);

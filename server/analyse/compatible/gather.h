@@ -24,7 +24,7 @@ struct sta_gather {
     const struct sta_budget *budget;
     struct sta_signatures signatures;
     size_t key_count; /* view types that are grouped by, in their order, and the signature */
-    struct sta_aggregation *aggregations[STA_GATHERS]; /* NULL: nobody asks */
+    struct sta_aggregation *aggregations[STA_GATHERS]; /* NULL: not requested */
     struct sta_gather_worker **workers;
     unsigned worker_count;
 };

@@ -39,7 +39,7 @@ static const struct {
 struct worker {
     struct sta_evaluator *evaluator;
     const struct sta_dictionary *texts;
-    uint32_t *key_of_text; /* STA_UNKNOWN: not yet met */
+    uint32_t *key_of_text; /* UNKNOWN: not yet met */
     size_t capacity;
     struct sta_dictionary_cache numbers;
     uint32_t *codes; /* of the present row group */

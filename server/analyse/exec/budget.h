@@ -51,8 +51,8 @@ STA_MUSTCHECK static inline int sta_budget_check_step(const struct sta_budget *b
     return step % STA_STEPS_PER_CHECK == 0 ? sta_budget_check(budget, err) : STA_OK;
 }
 
-/** The same of a loop whose rounds differ.  @work: steps since the last check, 0 at first; @steps: of this
- * round */
+/** The same of a loop whose rounds differ.  @work: steps since the last check, first 0; @steps: this round's
+ */
 STA_MUSTCHECK static inline int sta_budget_check_work(const struct sta_budget *budget, size_t *work,
                                                       size_t steps, struct sta_error *err)
 {

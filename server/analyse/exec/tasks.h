@@ -10,8 +10,7 @@
  *     }
  *     rc = sta_tasks_run(budget, row_group_count, add_up, &adding, err);
  *
- * States are by worker, sta_budget_workers(budget) of them at most, and combined by the caller after the
- * loop. */
+ * States are by worker, sta_budget_workers(budget) of them at most; the caller combines them afterwards. */
 #ifndef STA_ANALYSE_EXEC_TASKS_H
 #define STA_ANALYSE_EXEC_TASKS_H
 

@@ -1,10 +1,10 @@
 /* memo.h - what a function of text gave for each distinct text, by dictionary code (private to expression).
  *
- * DESIGN.  The cell of code c is number c + 1, so that STA_NO_CODE, which wraps to 0, finds the answer for a
+ * DESIGN.  The cell of code c is number c + 1, so that STA_NO_CODE, which wraps to 0, finds the result for a
  * missing text like any other and the loops over rows have no branch.  A cell is 0 until it is known.
  * Threads fill cells as they meet texts; two may compute the same one, to the same result.  When a dictionary
- * has outgrown the cells a larger set takes their place; who still fills the old one has worked in vain, no
- * more. */
+ * has outgrown the cells a larger set takes their place; results that threads still put into the old one are
+ * lost. */
 #ifndef STA_ANALYSE_EXPRESSION_MEMO_H
 #define STA_ANALYSE_EXPRESSION_MEMO_H
 

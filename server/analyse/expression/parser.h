@@ -66,7 +66,7 @@ void sta_parser_expected(struct sta_parser *parser, const char *what);
 /** One step deeper; false, and a failure, past the limit.  Every step in is left by `nesting--`. */
 bool sta_parser_enter(struct sta_parser *parser);
 struct sta_term sta_parse_or(struct sta_parser *parser);
-/** A list in brackets; @close is "]" or ")".  Elements must compare with type @of. */
+/** A list in brackets or parentheses.  Elements must compare with type @of. */
 const struct sta_list *sta_parse_values(struct sta_parser *parser, enum sta_type of);
 struct sta_term sta_nothing(void);
 

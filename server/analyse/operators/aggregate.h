@@ -88,8 +88,8 @@ struct sta_aggregation_output {
     int (*take)(void *self, const struct sta_vector *keys, const struct sta_vector *values, uint32_t rows,
                 struct sta_error *err);
 };
-/** Merges and finishes; on all cores, but the sink is called by one thread at a time.  Without keys: one row,
- * always. */
+/** Merges and finishes; on all cores, but the sink is called by one thread at a time.  Without keys: 1 row.
+ */
 STA_MUSTCHECK int sta_aggregation_finish(struct sta_aggregation *grouping,
                                          const struct sta_aggregation_output *sink, struct sta_error *err);
 

@@ -1,7 +1,6 @@
 /* The call overlap/intervals: where a condition on the sets holds, a row per interval.
  *
- * The condition is evaluated once for each combination of sets, not for each moment: there are at most
- * 65536. */
+ * The condition is evaluated once for each combination of sets, of which there are at most 65536. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -367,7 +367,7 @@ static void add_up_sets(struct sta_overlap_results *results)
             results->sets[s].time += results->concurrency[s].times[k] * (int64_t)k;
 }
 
-/* What nobody asks for once all ranges are together. */
+/* What is not needed once all ranges are together. */
 static void drop_parts(struct sta_overlap_results *results)
 {
     sta_account_free(results->account, results->threads);

@@ -46,8 +46,7 @@ static int grow_masks(const struct sta_overlap_reader *reader, struct masks *mas
     return rc;
 }
 
-/* ---- sets that depend on a text: a table from text to sets, filled as texts are met, of which a trace has
- * few */
+/* ---- sets that depend on a text: a table from text to sets; a trace has few texts */
 
 /* The text column that a condition depends on, and on nothing else; STA_NO_CODE: there is none. */
 static uint32_t text_column(const struct sta_columns *columns, const struct sta_expression *condition)

@@ -1,5 +1,4 @@
-/* A request read: members in the order of the contract, so that the first mistake is the one that is
- * reported. */
+/* Reads a request: members in the order of the contract, so that the first mistake is reported. */
 #include "analyse/overlap/request.h"
 
 #include <math.h>

@@ -37,8 +37,7 @@ const char *const *sta_scope_names(const struct sta_scope_request *request, size
 
 struct sta_scope;
 
-/** @columns, @request: borrowed.  Return: 0, or what finding the rank groups or binding the keys failed
- * with. */
+/** @columns, @request: borrowed.  Return: 0; as finding the rank groups and binding the keys. */
 STA_MUSTCHECK int sta_scope_create(const struct sta_columns *columns, const struct sta_scope_request *request,
                                    const struct sta_budget *budget, struct sta_scope **scope,
                                    struct sta_error *err);

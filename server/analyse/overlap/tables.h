@@ -91,8 +91,7 @@ struct sta_buckets {
     uint32_t threads[STA_OVERLAP_SETS];                 /* distinct (pid, tid) */
 };
 
-/** One pass.  @request: its scope is BIN, of which only the width matters.  Return: 0, or what the pass
- * failed with. */
+/** One pass.  @request: its scope is BIN, of which only the width matters.  Return: 0; as the pass. */
 STA_MUSTCHECK int sta_buckets_measure(const struct sta_overlap_request *request,
                                       const struct sta_budget *budget, struct sta_buckets *buckets,
                                       struct sta_error *err);

@@ -47,11 +47,9 @@ void sta_facts_of_fates(struct sta_facts *facts, const struct sta_fate_counts *c
 
 /** The place of a fact; count: there is none of that name. */
 size_t sta_facts_find(const struct sta_facts *facts, const char *name);
-/** job_time, events, hosts, processes, threads, files: of all complete events of the trace, whatever the
- * query. */
+/** job_time, events, hosts, processes, threads, files: of all complete events of the trace. */
 void sta_facts_of_trace(struct sta_facts *facts, const struct sta_snapshot *snapshot);
-/** sums_too_large: cells of an answer that are missing since a sum does not fit 64 bits; not said when there
- * are none. */
+/** sums_too_large: cells that are missing since a sum does not fit 64 bits; left out when there are none. */
 void sta_facts_of_sums(struct sta_facts *facts, const struct sta_table *table);
 /** The last tick at which an event of the trace starts. */
 int64_t sta_last_start(const struct sta_snapshot *snapshot);

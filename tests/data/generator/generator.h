@@ -351,10 +351,10 @@ void fault_plan_run(struct fault_plan *plan, struct process *process, bool all);
 
 /* ---- workload.c */
 
-/** Everything that the ranks of one task do: writes their files, adds to @totals.  A task is one file with
- * its ranks, or one rank with its files. */
+/** How many tasks there are: a task is one file with its ranks, or one rank with its files. */
 unsigned workload_tasks(const struct options *options);
 unsigned workload_outputs(const struct options *options);
+/** Everything that the ranks of one task do: writes their files, adds to @totals. */
 void workload_run(const struct options *options, unsigned task, struct totals *totals);
 /** Adds an event's interval to its layers in the rank's current window. */
 void rank_note(struct rank *rank, uint32_t layers, int64_t ts, int64_t dur);

@@ -288,8 +288,7 @@ static inline void take_word(struct extreme *state, uint64_t word, uint64_t flip
     state->seen = 1;
 }
 
-/* Type and flip are constants where this is inlined.  Where all rows are of one group its state stays in
- * registers. */
+/* Type and flip are constants where this is inlined.  A group that all rows are of stays in registers. */
 static inline void take_words(const struct sta_agg_call *call, const struct sta_agg_input *input,
                               enum sta_type type, uint64_t flip)
 {

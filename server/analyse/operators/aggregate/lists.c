@@ -246,8 +246,7 @@ int sta_list_log_sort(const struct sta_list_log *log, const uint32_t *places, ui
     if (sorted->offsets == NULL || sorted->words == NULL)
         return sta_fail(err, STA_ENOMEM, "no memory to sort %zu values", log->count);
     size_t most = count_places(log, places, group_count, below, sorted->offsets);
-    /* Scattering moves each offset to where the next group begins; so it works on the array one step to the
-     * right. */
+    /* Scattering moves the offsets, so it works on a copy. */
     uint64_t *scratch = sta_array_create(most, log->width * sizeof *scratch);
     size_t *next = sta_try_alloc_array((size_t)group_count + 1, sizeof *next);
     int rc = scratch != NULL && next != NULL ? STA_OK : STA_ENOMEM;

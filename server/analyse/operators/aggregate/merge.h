@@ -15,9 +15,10 @@ struct sta_group_merge {
     /* Words of groups in order, each with the number of its cursor and its place there: those at hand, up to
      * where every run is known. */
     uint64_t *entries;
-    size_t entry, entry_count, most_entries; /* there is space for most_entries, and as many to sort them by */
-    uint64_t *bound;                         /* scratch: up to where every run is known */
-    uint32_t *together;                      /* cursors that have the present group */
+    size_t entry, entry_count,
+        most_entries;   /* there is space for most_entries, and as many to sort them by */
+    uint64_t *bound;    /* scratch: up to where every run is known */
+    uint32_t *together; /* cursors that have the present group */
     size_t together_count;
     const uint64_t *words;         /* of the present group; NULL at the end */
     struct sta_exact_terms *terms; /* by list: what uniting states put out */
@@ -25,8 +26,8 @@ struct sta_group_merge {
     uint64_t *piece;               /* scratch of lists */
 };
 
-/** Then the caller sets up to @most cursors, before their first groups, and counts them; the merge ends
- * them. */
+/** Then the caller sets up to @most cursors, before their first groups, and counts them; merging ends them.
+ */
 void sta_group_merge_init(struct sta_group_merge *merge, const struct sta_group_order *order,
                           const struct sta_budget *budget, size_t most);
 void sta_group_merge_fini(struct sta_group_merge *merge);

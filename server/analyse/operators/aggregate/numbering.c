@@ -10,8 +10,7 @@
 
 static const char WHAT[] = "the units of an answer";
 
-/* Values lie in chunks that never move, each twice as large as the one before: they are read without a
- * lock. */
+/* Values lie in arrays that never move, each twice as large as the one before: reading takes no lock. */
 #define FIRST_CHUNK_BITS 10
 #define CHUNKS (33 - FIRST_CHUNK_BITS)
 
@@ -181,8 +180,7 @@ static int meet(struct sta_numbering *numbering, const struct fresh *fresh, uint
     return rc;
 }
 
-/* Numbers for the groups of a minibatch that the worker's table did not have; they come in the order of
- * rows. */
+/* Numbers the groups of a minibatch that are new to the worker's table, in the order of rows. */
 static int number_fresh(struct sta_numbering *numbering, struct local *local, const struct sta_vector *keys,
                         const struct sta_minibatch *minibatch, struct sta_error *err)
 {

@@ -56,8 +56,7 @@ static inline uint32_t sta_sorted_group(const struct sta_sorted_table *sorted, s
     return (uint32_t)sorted->entries[place * (sorted->words + 1) + sorted->words];
 }
 
-/** @table: calls move to its lists what belongs there.  Return: 0 or STA_ENOMEM.  Fini also after a
- * failure. */
+/** @table: calls move to its lists what belongs there.  Return: 0 or STA_ENOMEM.  Fini in any case. */
 STA_MUSTCHECK int sta_sorted_table_init(struct sta_sorted_table *sorted, struct sta_group_table *table,
                                         const struct sta_group_order *order, struct sta_error *err);
 void sta_sorted_table_fini(struct sta_sorted_table *sorted);

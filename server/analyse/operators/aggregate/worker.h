@@ -1,5 +1,5 @@
-/* worker.h - what one worker of a grouping has: its table, its scratch, and the runs it has written (private
- * to grouping). */
+/* worker.h - what one worker of a grouping has: its table, its scratch, its written runs (private to
+ * aggregate). */
 #ifndef STA_ANALYSE_OPERATORS_AGGREGATE_WORKER_H
 #define STA_ANALYSE_OPERATORS_AGGREGATE_WORKER_H
 

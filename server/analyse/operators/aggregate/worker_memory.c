@@ -55,8 +55,7 @@ static void seal(struct sta_group_worker *worker)
     sta_group_table_seal(table, &worker->sealed[worker->sealed_count++]);
 }
 
-/* Whether so many values are listed that bringing them in order takes its time, in which nobody could be
- * stopped. */
+/* Whether so many values are listed that sorting them, which cannot be cancelled, takes long. */
 static bool has_long_lists(const struct sta_group_table *table)
 {
     bool any = false;
