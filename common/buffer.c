@@ -36,7 +36,7 @@ static bool charge(struct sta_buffer *buffer, size_t capacity)
     struct sta_error ignored = STA_ERROR_INIT;
     const size_t more = capacity - buffer->capacity;
     if (capacity > SMALL)
-        return sta_account_charge(buffer->account, more, "an answer", &ignored) == STA_OK;
+        return sta_account_charge(buffer->account, more, "a response", &ignored) == STA_OK;
     sta_account_overdraw(buffer->account, more);
     return true;
 }

@@ -1,7 +1,7 @@
 /* dictionary.h - each distinct text once, as a dense 32-bit code.
  *
  * Codes count up from 0 in the order of first sight, so they depend on thread timing: they serve equality and
- * lookup, and never order an answer.  Append-only: a code and its text stay valid until the dictionary is
+ * lookup, and never order a result.  Append-only: a code and its text stay valid until the dictionary is
  * destroyed.
  *
  * Any thread may intern and look up at any time; a lock guards only texts that are new to the dictionary.

@@ -48,7 +48,7 @@ struct sta_table {
     struct sta_table_column *columns;
     size_t column_count, column_capacity;
     size_t rows;        /* in here */
-    uint64_t row_count; /* of the whole answer, of which this may be a page */
+    uint64_t row_count; /* of the whole result, of which this may be a page */
     char *next;         /* cursor of the next page, or NULL */
     struct sta_arena arena;
     struct sta_account *account;  /* columns and texts are counted in it; NULL: not counted */

@@ -69,8 +69,7 @@
       "(POST /traces/{id}/compact)")                                                                         \
     X(TEXT, warm, "on",                                                                                      \
       "on: after a start, the columns that queries read before it are decoded while the daemon is idle; "    \
-      "off: when a "                                                                                         \
-      "query reads them")                                                                                    \
+      "off: when a query reads them")                                                                        \
     X(SIZE, json_bytes_per_file, "1TiB",                                                                     \
       "bytes of JSON that are read of one file; past that it is truncated, and the report says so")          \
     X(SECONDS, follow_interval, "1", "seconds between two versions of a live trace at least")                \

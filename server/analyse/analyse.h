@@ -1,6 +1,6 @@
-/* analyse.h - columns -> answers.  No HTTP, no JSON, no paths of traces.
+/* analyse.h - columns -> results.  No HTTP, no JSON, no paths of traces.
  *
- * A query names a snapshot, a preset and what is wanted; the answer is a table and some facts.  Queries
+ * A query names a snapshot, a preset and what is wanted; the result is a table and some facts.  Queries
  * read the needed columns of the needed row groups on all cores, most in one pass, some (sparse bins) in two;
  * results do not depend on the number of threads. */
 #ifndef STA_ANALYSE_ANALYSE_H
@@ -158,7 +158,7 @@ struct sta_presets *sta_presets_retain(struct sta_presets *presets);
 void sta_presets_release(struct sta_presets *presets);
 /** The chain of that name, or NULL. */
 const struct sta_chain *sta_preset_chain(const struct sta_preset *preset, const char *name);
-/** Hash of all that could change an answer; part of cache keys. */
+/** Hash of all that could change a result; part of cache keys. */
 uint64_t sta_presets_fingerprint(const struct sta_presets *presets);
 size_t sta_presets_count(const struct sta_presets *presets);
 const struct sta_preset *sta_presets_at(const struct sta_presets *presets,

@@ -83,7 +83,7 @@ static void on_message(void *context, struct sta_message *message)
         return;
     case STA_MESSAGE_UNIT:
     case STA_MESSAGE_GRANT:
-        sta_reading_answered(cluster, message);
+        sta_reading_reply(cluster, message);
         return;
     case STA_MESSAGE_UNIT_WANTED:
     case STA_MESSAGE_COUNTED:
@@ -201,7 +201,7 @@ int sta_cluster_announce(const struct sta_cluster *cluster, const char *address,
 {
     char *path = address_file(cluster);
     char *text = sta_sprintf("%s on %s\n", address, sta_transport_host(cluster->transport));
-    sta_log(STA_LOG_INFO, "Answers for all ranks", "address", address, "host",
+    sta_log(STA_LOG_INFO, "Listens for all ranks", "address", address, "host",
             sta_transport_host(cluster->transport), "ranks", sta_log_int(sta_cluster_size(cluster)), NULL);
     int status = sta_file_publish(path, text, strlen(text), err);
     free(text);

@@ -1,6 +1,6 @@
 /* cluster.h - one daemon of several processes: ranks of an MPI job that work on one store.
  *
- * Rank 0 is the daemon: it holds the store's lock, answers HTTP, plans and publishes, and works like the
+ * Rank 0 is the daemon: it holds the store's lock, serves HTTP, plans and publishes, and works like the
  * others.  All others serve rank 0 and end with it.  A process that MPI did not start calls nothing here but
  * sta_cluster_is_asked.  Without MPI (none.c) that is false. */
 #ifndef STA_CLUSTER_CLUSTER_H
@@ -51,7 +51,7 @@ void sta_cluster_leave(struct sta_cluster *cluster);
 const struct sta_peers *sta_cluster_peers(const struct sta_cluster *cluster);
 /** Rank 0: who reads the files of an ingest along; likewise. */
 const struct sta_fellow_readers *sta_cluster_readers(const struct sta_cluster *cluster);
-/** Rank 0: says where it answers, in the file `address` of the store. */
+/** Rank 0: says where it listens, in the file `address` of the store. */
 STA_MUSTCHECK int sta_cluster_announce(const struct sta_cluster *cluster, const char *address,
                                        struct sta_error *err);
 

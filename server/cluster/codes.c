@@ -3,7 +3,7 @@
  * A request is lists, each a varint count and its items: paths of all sources (blocks); then, of what is new,
  * names, categories, references to files (blocks); threads (u64 pid, u64 tid, block of the reference to the
  * host, empty without one); args keys (blocks).  Then a varint count of keys with new values, each: block of
- * the key, and the values (blocks).  The answer: the codes of all but the sources, u32 in this order. */
+ * the key, and the values (blocks).  The reply: the codes of all but the sources, u32 in this order. */
 #include "cluster/codes.h"
 
 #include <pthread.h>
@@ -120,7 +120,7 @@ static void get_codes(struct sta_cursor *in, struct list *list)
     }
 }
 
-static int take_answer(struct sta_codes *codes, struct sta_cursor *in, struct sta_error *err)
+static int take_reply(struct sta_codes *codes, struct sta_cursor *in, struct sta_error *err)
 {
     for (int list = 0; list < LISTS; list++)
         get_codes(in, &codes->lists[list]);
@@ -147,15 +147,15 @@ static int ask(struct sta_codes *codes, struct sta_error *err)
 
 static int take(struct sta_codes *codes, bool wait, struct sta_error *err)
 {
-    unsigned char *answer = NULL;
+    unsigned char *reply = NULL;
     size_t size;
-    int status = codes->calls->take(codes->calls->context, wait, &answer, &size, err);
-    codes->asked = status == STA_OK && answer == NULL;
-    if (status == STA_OK && answer != NULL) {
-        struct sta_cursor in = {.at = answer, .end = answer + size};
-        status = take_answer(codes, &in, err);
+    int status = codes->calls->take(codes->calls->context, wait, &reply, &size, err);
+    codes->asked = status == STA_OK && reply == NULL;
+    if (status == STA_OK && reply != NULL) {
+        struct sta_cursor in = {.at = reply, .end = reply + size};
+        status = take_reply(codes, &in, err);
     }
-    free(answer);
+    free(reply);
     return status;
 }
 
@@ -339,7 +339,7 @@ int sta_codes_translate_counters(struct sta_codes *codes, const char *chunks, si
 
 /* ---- granting */
 
-/* What a request is answered with. */
+/* The reply to a request. */
 struct granting {
     struct sta_tables *tables;
     struct sta_cursor *in;
@@ -434,10 +434,10 @@ static int grant_keys(const struct granting *granting, bool values, struct sta_e
     return status;
 }
 
-int sta_codes_grant(struct sta_tables *tables, struct sta_cursor *request, struct sta_buffer *answer,
+int sta_codes_grant(struct sta_tables *tables, struct sta_cursor *request, struct sta_buffer *reply,
                     struct sta_error *err)
 {
-    struct granting granting = {.tables = tables, .in = request, .out = answer};
+    struct granting granting = {.tables = tables, .in = request, .out = reply};
     get_sources(&granting);
     grant_texts(&granting, sta_tables_names(tables), false);
     grant_texts(&granting, sta_tables_cats(tables), false);
@@ -449,7 +449,7 @@ int sta_codes_grant(struct sta_tables *tables, struct sta_cursor *request, struc
     free(granting.sources);
     if (status == STA_OK && (request->failed || request->at != request->end))
         status = sta_fail(err, STA_ECORRUPT, "a request for codes makes no sense");
-    if (status == STA_OK && answer->failed)
+    if (status == STA_OK && reply->failed)
         status = sta_fail(err, STA_ENOMEM, "no memory to grant codes");
     return status == STA_OK ? sta_tables_failure(tables, err) : status;
 }

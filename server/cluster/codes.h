@@ -1,7 +1,7 @@
 /* codes.h - codes of texts that are the trace's, whichever rank met them first (private to cluster).
  *
  * A rank interns the texts of a unit into tables of its own.  Before rows are sealed it sends those that are
- * new to it to rank 0, which interns them into the trace's tables and answers with their codes; then the rows
+ * new to it to rank 0, which interns them into the trace's tables and replies with their codes; then the rows
  * get these.  So segments hold final codes, and readers map nothing. */
 #ifndef STA_CLUSTER_CODES_H
 #define STA_CLUSTER_CODES_H
@@ -15,8 +15,8 @@ struct sta_codes;
 struct sta_codes_calls {
     void *context;
     int (*send)(void *context, const struct sta_buffer *request, struct sta_error *err);
-    /** What it has answered, to be freed by free().  @wait: until it does; else *answer may be NULL. */
-    int (*take)(void *context, bool wait, unsigned char **answer, size_t *size, struct sta_error *err);
+    /** What it has replied, to be freed by free().  @wait: until it does; else *reply may be NULL. */
+    int (*take)(void *context, bool wait, unsigned char **reply, size_t *size, struct sta_error *err);
 };
 
 /** @tables: of the unit; borrowed, as @calls are. */
@@ -32,8 +32,8 @@ STA_MUSTCHECK int sta_codes_translate(struct sta_codes *codes, struct sta_batch 
 STA_MUSTCHECK int sta_codes_translate_counters(struct sta_codes *codes, const char *chunks, size_t size,
                                                struct sta_buffer *out, struct sta_error *err);
 
-/** Rank 0: answers a request out of the trace's tables. */
+/** Rank 0: responds to a request out of the trace's tables. */
 STA_MUSTCHECK int sta_codes_grant(struct sta_tables *tables, struct sta_cursor *request,
-                                  struct sta_buffer *answer, struct sta_error *err);
+                                  struct sta_buffer *reply, struct sta_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* Rank 0: an ingest whose files all ranks read.
  *
  * DESIGN.  Files, and ranges of large ones, are dealt as units (units.h); a rank that has read one asks
- * for the next, rank 0 too, by messages to itself.  One thread, the coordinator, answers them: units, codes,
- * and what a unit gave, which becomes part of the version that the writer publishes, and of its journal.
- * Files that go on where they ended before are rank 0's own, and read by the writer itself. */
+ * for the next, rank 0 too, by messages to itself.  One thread, the coordinator, responds to them: units,
+ * codes, and what a unit gave, which becomes part of the version that the writer publishes, and of its
+ * journal. Files that go on where they ended before are rank 0's own, and read by the writer itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,20 +116,20 @@ static void take_count(struct sta_coordinator *coordinator, const struct sta_mes
 
 static void grant(struct sta_coordinator *coordinator, const struct sta_message *message)
 {
-    struct sta_buffer answer;
+    struct sta_buffer reply;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_cursor request = sta_message_cursor(message);
-    sta_buffer_init(&answer);
-    sta_put_u32(&answer, STA_OK);
-    int status = sta_codes_grant(sta_writer_tables(coordinator->reading->writer), &request, &answer, &err);
+    sta_buffer_init(&reply);
+    sta_put_u32(&reply, STA_OK);
+    int status = sta_codes_grant(sta_writer_tables(coordinator->reading->writer), &request, &reply, &err);
     if (status != STA_OK) {
         fail(coordinator, &err);
-        sta_buffer_clear(&answer);
-        answer.failed = false;
-        sta_put_u32(&answer, (uint32_t)status);
+        sta_buffer_clear(&reply);
+        reply.failed = false;
+        sta_put_u32(&reply, (uint32_t)status);
     }
-    send_to(coordinator, message->rank, STA_MESSAGE_GRANT, &answer);
-    sta_buffer_fini(&answer);
+    send_to(coordinator, message->rank, STA_MESSAGE_GRANT, &reply);
+    sta_buffer_fini(&reply);
 }
 
 static void take_unit(struct sta_coordinator *coordinator, const struct sta_message *message)
@@ -165,7 +165,7 @@ static void take_end(struct sta_coordinator *coordinator, const struct sta_messa
     fail(coordinator, &err);
 }
 
-static void answer(struct sta_coordinator *coordinator, struct sta_message *message)
+static void respond(struct sta_coordinator *coordinator, struct sta_message *message)
 {
     struct sta_cluster_times *times = &coordinator->cluster->times;
     const uint64_t began = uv_hrtime();
@@ -223,7 +223,7 @@ static void coordinator_main(void *argument)
     while (coordinator->done < sta_cluster_size(coordinator->cluster)) {
         struct sta_message *message = next_message(coordinator);
         if (message != NULL)
-            answer(coordinator, message);
+            respond(coordinator, message);
         send_end(coordinator);
     }
 }

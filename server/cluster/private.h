@@ -94,9 +94,9 @@ int sta_cluster_read(void *context, const struct sta_shared_reading *reading, st
 void sta_cluster_note_alone(void *context, uint64_t plan_ns, uint64_t publish_ns);
 /** Rank 0: a rank wants a unit or codes, or has done a unit or the whole ingest. */
 void sta_coordinator_arrived(struct sta_cluster *cluster, struct sta_message *message);
-/** An ingest has begun, rank 0 has answered. */
+/** An ingest has begun, rank 0 has replied. */
 void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message);
-void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message);
+void sta_reading_reply(struct sta_cluster *cluster, struct sta_message *message);
 
 /** Starts a thread that nobody joins. */
 void sta_work_start_thread(void *(*run)(void *argument), void *argument);

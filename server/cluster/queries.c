@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 
-#define LOOK_NS UINT64_C(20000000) /* between two looks whether anybody still waits for the answer */
+#define LOOK_NS UINT64_C(20000000) /* between two looks whether anybody still waits for the reply */
 
 struct sta_shared {
     struct sta_task task;

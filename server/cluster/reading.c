@@ -55,7 +55,7 @@ static int send_message(struct sta_reading *reading, enum sta_message_kind kind,
     return STA_OK;
 }
 
-static struct sta_message *take_answer(struct sta_reading *reading, struct sta_message **slot)
+static struct sta_message *take_reply(struct sta_reading *reading, struct sta_message **slot)
 {
     uv_mutex_lock(&reading->cluster->lock);
     struct sta_message *message = *slot;
@@ -64,7 +64,7 @@ static struct sta_message *take_answer(struct sta_reading *reading, struct sta_m
     return message;
 }
 
-static struct sta_message *wait_for_answer(struct sta_reading *reading, struct sta_message **slot)
+static struct sta_message *wait_for_reply(struct sta_reading *reading, struct sta_message **slot)
 {
     struct sta_cluster *cluster = reading->cluster;
     const uint64_t began = uv_hrtime();
@@ -75,7 +75,7 @@ static struct sta_message *wait_for_answer(struct sta_reading *reading, struct s
     uv_mutex_unlock(&cluster->lock);
     sta_transport_expect(cluster->transport, -1);
     cluster->times.exchanging += uv_hrtime() - began;
-    return take_answer(reading, slot);
+    return take_reply(reading, slot);
 }
 
 static int ask_for_codes(void *context, const struct sta_buffer *request, struct sta_error *err)
@@ -83,23 +83,23 @@ static int ask_for_codes(void *context, const struct sta_buffer *request, struct
     return send_message(context, STA_MESSAGE_GRANT_WANTED, request, err);
 }
 
-static int take_codes(void *context, bool wait, unsigned char **answer, size_t *size, struct sta_error *err)
+static int take_codes(void *context, bool wait, unsigned char **reply, size_t *size, struct sta_error *err)
 {
     struct sta_reading *reading = context;
     struct sta_message *message =
-        wait ? wait_for_answer(reading, &reading->grant) : take_answer(reading, &reading->grant);
+        wait ? wait_for_reply(reading, &reading->grant) : take_reply(reading, &reading->grant);
     if (message == NULL)
         return STA_OK;
     struct sta_cursor in = sta_message_cursor(message);
     const int status = (int)sta_get_u32(&in);
     *size = (size_t)(in.end - in.at);
-    *answer = sta_try_alloc(*size + 1);
-    if (*answer != NULL)
-        memcpy(*answer, in.at, *size);
+    *reply = sta_try_alloc(*size + 1);
+    if (*reply != NULL)
+        memcpy(*reply, in.at, *size);
     free(message);
     if (status != STA_OK)
         return sta_fail(err, status, "rank 0 could not grant codes");
-    return *answer != NULL ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory for codes");
+    return *reply != NULL ? STA_OK : sta_fail(err, STA_ENOMEM, "no memory for codes");
 }
 
 /* Once for each unit. */
@@ -315,7 +315,7 @@ static int claim_and_read(struct sta_reading *reading, bool *more, struct sta_er
     int status = want_unit(reading, err);
     if (status != STA_OK)
         return status;
-    struct sta_message *message = wait_for_answer(reading, &reading->unit);
+    struct sta_message *message = wait_for_reply(reading, &reading->unit);
     reading->wants = false;
     struct sta_cursor in = sta_message_cursor(message);
     struct unit *unit = sta_alloc(sizeof *unit);
@@ -401,7 +401,7 @@ void sta_reading_begin(struct sta_cluster *cluster, struct sta_message *message)
     sta_work_start_thread(reading_main, reading);
 }
 
-void sta_reading_answered(struct sta_cluster *cluster, struct sta_message *message)
+void sta_reading_reply(struct sta_cluster *cluster, struct sta_message *message)
 {
     uv_mutex_lock(&cluster->lock);
     struct sta_reading *reading =

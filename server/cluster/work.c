@@ -123,7 +123,7 @@ static int compute(struct sta_work *work, struct sta_buffer *state, struct sta_e
 }
 
 /* The status, then the state or the cause. */
-static struct sta_message *answer_of(struct sta_work *work)
+static struct sta_message *partial_of(struct sta_work *work)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer bytes;
@@ -136,19 +136,19 @@ static struct sta_message *answer_of(struct sta_work *work)
         sta_put_u32(&bytes, (uint32_t)status);
         sta_put_block(&bytes, err.text, strlen(err.text));
     }
-    struct sta_message *answer = sta_message_end(&bytes, STA_MESSAGE_PARTIAL, work->query->head.subject);
+    struct sta_message *reply = sta_message_end(&bytes, STA_MESSAGE_PARTIAL, work->query->head.subject);
     sta_buffer_fini(&bytes);
-    return answer;
+    return reply;
 }
 
 static void *work_main(void *argument)
 {
     struct sta_work *work = argument;
     struct sta_cluster *cluster = work->cluster;
-    struct sta_message *answer = answer_of(work);
-    if (answer == NULL)
-        sta_transport_abort("there is no memory for the answer to a query");
-    sta_transport_send(cluster->transport, 0, answer);
+    struct sta_message *reply = partial_of(work);
+    if (reply == NULL)
+        sta_transport_abort("there is no memory for the reply to a query");
+    sta_transport_send(cluster->transport, 0, reply);
     sta_task_end(cluster, &cluster->work, &work->task);
     free(work->query);
     free(work);

@@ -20,7 +20,7 @@ struct matching {
     int64_t *starts;   /* how many tasks begin to cover here, less those that end: sums say how many do */
     size_t *hosts;     /* where each host's begin; one more than there are */
     size_t *near;      /* by host: where the task before began to cover */
-    uint32_t *tasks;   /* the answer, by sample */
+    uint32_t *tasks;   /* the result, by sample */
 };
 
 static size_t host_of(const struct matching *matching, uint32_t host)

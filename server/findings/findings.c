@@ -228,7 +228,7 @@ int sta_rule_preview(const struct sta_overlap_query *query, const char *text, si
     const struct sta_rule *asked = &rule;
     if (rc == STA_OK)
         rc = run_rules(query, reading.rules, &asked, 1, budget, findings, err);
-    if (rc == STA_OK) { /* the answer outlives the rule */
+    if (rc == STA_OK) { /* the result outlives the rule */
         struct sta_finding *finding = &findings->items[0];
         const char **const texts[] = {&finding->id, &finding->title, &finding->group, &finding->unit,
                                       &finding->source};

@@ -33,7 +33,7 @@ struct sta_attribution_result {
 };
 
 /**
- * sta_attribution_run - the answer to a request that has a member `attribution`
+ * sta_attribution_run - the result of a request that has a member `attribution`
  * Mistakes: STA_EINPUT with parameter and position.  Return: 0, these, STA_ELIMIT, STA_ECANCELLED,
  * STA_ECORRUPT.  Any thread.  Fini after success.
  */

@@ -1,4 +1,4 @@
-/* tables.h - small helps for answers (private to findings). */
+/* tables.h - helper functions for results (private to findings). */
 #ifndef STA_FINDINGS_TABLES_H
 #define STA_FINDINGS_TABLES_H
 

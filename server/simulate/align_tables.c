@@ -1,4 +1,4 @@
-/* Answers about alignments as tables: one row per combination, and the files of the notebook. */
+/* Results about alignments as tables: one row per combination, and the files of the notebook. */
 #include <math.h>
 #include <string.h>
 #include <time.h>

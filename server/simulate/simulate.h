@@ -1,7 +1,7 @@
 /* simulate.h - what if: the data loading of a training run under other workers, storage and accelerators.
  *
  * From a trace's steps and samples a model of its loader is made, which first reproduces the run as it was
- * and says how well, then answers queries.  Where the trace does not fit the model it is refused
+ * and says how well, then runs scenarios.  Where the trace does not fit the model it is refused
  * (STA_EUNFIT, with a code word and a sentence) rather than guessed.  The published simulation of aligned
  * fetches stands beside it, on traces and on its own logs.  Knows events only through the facade of analyse,
  * and no HTTP. */
@@ -107,9 +107,9 @@ struct sta_whatif_result {
 };
 
 /**
- * sta_whatif_run - the answer to one request (whatif.md section 6)
+ * sta_whatif_run - the result of one request (whatif.md section 6)
  * @request: an object, its member `assume` being that of the model
- * Scenarios run on all of the budget's workers; the answer does not depend on their number.
+ * Scenarios run on all of the budget's workers; the result does not depend on their number.
  * Return: 0; STA_EINPUT with parameter; STA_EUNFIT with reason; of the budget.  Fini after success.
  */
 STA_MUSTCHECK int sta_whatif_run(const struct sta_model *model, const struct sta_document *request,

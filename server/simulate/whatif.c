@@ -1,4 +1,4 @@
-/* The answer to one request: the scenarios and the sweep run side by side, one thread each. */
+/* The result of one request: the scenarios and the sweep run side by side, one thread each. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

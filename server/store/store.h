@@ -121,7 +121,7 @@ STA_MUSTCHECK int sta_store_retire(struct sta_store *store, const char *id, stru
  * trace is listed as before. */
 STA_MUSTCHECK int sta_store_remove(struct sta_store *store, const char *id, struct sta_error *err);
 
-/** Small named values kept with a trace version (computed answers) or with the store (trace NULL); durable,
+/** Small named values kept with a trace version (computed responses) or with the store (trace NULL); durable,
  * replaced whole.  A value of a trace disappears when a newer version is published. */
 STA_MUSTCHECK int sta_store_put_kept(struct sta_store *store, const char *trace, uint64_t version,
                                      const char *name, const void *bytes, size_t size, struct sta_error *err);

@@ -16,7 +16,7 @@
 #define LIMIT 100000
 #define MOST 1000000
 
-/* An event of the answer. */
+/* An event of the result. */
 struct exported {
     struct sta_event_place at;
     uint32_t track; /* index in the tracks */
@@ -25,11 +25,11 @@ struct exported {
 struct exporting {
     struct sta_selection selection;
     const struct sta_budget *budget;
-    struct sta_timeline_export *answer;
+    struct sta_timeline_export *result;
     struct exported *events; /* by lane; then in event order */
     size_t count, capacity, track_capacity;
     struct sta_tracks tracks; /* of the present thread */
-    uint32_t *rows;           /* of the answer, in the order of the store */
+    uint32_t *rows;           /* of the result, in the order of the store */
     int64_t limit;
 };
 
@@ -38,13 +38,13 @@ struct exporting {
 static int add_track(struct exporting *exporting, uint32_t thread, uint32_t process, uint32_t number,
                      struct sta_error *err)
 {
-    struct sta_timeline_export *answer = exporting->answer;
+    struct sta_timeline_export *result = exporting->result;
     const struct sta_lane_tree *tree = &exporting->selection.index->tree;
     const struct sta_timeline_lane *lane = &tree->lanes[tree->lane_of_thread[thread]];
-    int rc = STA_ACCOUNT_GROW(exporting->budget->account, answer->tracks, exporting->track_capacity,
-                              answer->track_count + 1, WHAT, err);
+    int rc = STA_ACCOUNT_GROW(exporting->budget->account, result->tracks, exporting->track_capacity,
+                              result->track_count + 1, WHAT, err);
     if (rc == 0)
-        answer->tracks[answer->track_count++] = (struct sta_timeline_track){
+        result->tracks[result->track_count++] = (struct sta_timeline_track){
             .process = process,
             .host = lane->host == STA_NO_CODE ? (struct sta_text){0}
                                               : sta_dictionary_text(tree->entities->hosts, lane->host),
@@ -61,7 +61,7 @@ static int take_track(struct exporting *exporting, uint32_t thread, uint32_t pro
 {
     uint32_t number;
     int rc = sta_tracks_take(&exporting->tracks, event, exporting->budget->account, &number, err);
-    if (rc == 0 && first_track + number == exporting->answer->track_count)
+    if (rc == 0 && first_track + number == exporting->result->track_count)
         rc = add_track(exporting, thread, process, number + 1, err);
     *track = rc == 0 ? (uint32_t)first_track + number : 0;
     return rc;
@@ -73,7 +73,7 @@ static int export_thread(struct exporting *exporting, uint32_t thread, uint32_t 
     const struct sta_selection *selection = &exporting->selection;
     const struct sta_lane_event *events = selection->index->threads[thread].events;
     struct sta_thread_walk walk = sta_thread_walk(selection, thread, selection->from, selection->to);
-    const size_t first_track = exporting->answer->track_count;
+    const size_t first_track = exporting->result->track_count;
     int rc = 0;
     sta_tracks_clear(&exporting->tracks);
     for (uint32_t place; rc == 0 && (place = sta_thread_walk_next(&walk)) != STA_NO_EVENT;) {
@@ -140,7 +140,7 @@ static bool is_exported(const struct sta_schema *schema, uint32_t column)
 
 static void add_columns(struct exporting *exporting, const struct sta_schema *schema)
 {
-    struct sta_table *table = &exporting->answer->events;
+    struct sta_table *table = &exporting->result->events;
     sta_table_init(table, exporting->count);
     sta_table_count_in(table, exporting->budget->account);
     sta_table_add(table, "track", STA_TYPE_INT, NULL);
@@ -156,7 +156,7 @@ static void add_columns(struct exporting *exporting, const struct sta_schema *sc
 
 static void put_own(struct exporting *exporting, size_t row)
 {
-    struct sta_table *table = &exporting->answer->events;
+    struct sta_table *table = &exporting->result->events;
     const struct sta_selection *selection = &exporting->selection;
     const struct sta_lane_event *event = sta_event_at(selection->index, exporting->events[row].at);
     const struct sta_class_labels *labels = sta_selection_labels(selection, event->number);
@@ -169,11 +169,11 @@ static void put_own(struct exporting *exporting, size_t row)
     }
 }
 
-/* Reads a row group's columns for the rows of the answer that lie in it. */
+/* Reads a row group's columns for the rows of the result that lie in it. */
 static int put_row_group(struct exporting *exporting, struct sta_column_reader *reader, const uint32_t *rows,
                          size_t count, struct sta_error *err)
 {
-    struct sta_table *table = &exporting->answer->events;
+    struct sta_table *table = &exporting->result->events;
     const struct sta_lane_index *index = exporting->selection.index;
     const struct sta_schema *schema = sta_columns_schema(exporting->selection.view->bound.columns);
     size_t column = OWN_COLUMNS;
@@ -225,7 +225,7 @@ static int put_rows(struct exporting *exporting, struct sta_error *err)
     return rc;
 }
 
-static int answer(struct exporting *exporting, struct sta_error *err)
+static int fill_result(struct exporting *exporting, struct sta_error *err)
 {
     const struct sta_selection *selection = &exporting->selection;
     int rc =
@@ -246,9 +246,9 @@ static int answer(struct exporting *exporting, struct sta_error *err)
     rc = sta_sort(exporting->budget, exporting->rows, exporting->count, sizeof *exporting->rows,
                   in_store_order, exporting, err);
     add_columns(exporting, sta_columns_schema(selection->view->bound.columns));
-    exporting->answer->ticks_per_second = selection->index->ticks_per_second;
+    exporting->result->ticks_per_second = selection->index->ticks_per_second;
     atomic_fetch_add(&selection->view->references, 1);
-    exporting->answer->keeper = selection->view;
+    exporting->result->keeper = selection->view;
     return rc == 0 ? put_rows(exporting, err) : rc;
 }
 
@@ -278,13 +278,13 @@ int sta_timeline_export(const struct sta_timeline_query *query, const struct sta
                         struct sta_timeline_export *export, struct sta_error *err)
 {
     static const char *const own[] = {"limit", NULL};
-    struct exporting exporting = {.budget = budget, .answer = export};
+    struct exporting exporting = {.budget = budget, .result = export};
     *export = (struct sta_timeline_export){.account = budget->account};
     int rc = sta_selection_init(&exporting.selection, query, own, budget, err);
     if (rc == 0)
         rc = read_limit(&exporting, err);
     if (rc == 0)
-        rc = answer(&exporting, err);
+        rc = fill_result(&exporting, err);
     sta_tracks_fini(&exporting.tracks, budget->account);
     sta_account_free(budget->account, exporting.events);
     sta_account_free(budget->account, exporting.rows);

@@ -4,7 +4,7 @@
 #include "common/memory.h"
 #include "timeline/timeline.h"
 
-#define WHAT "the answer of the timeline"
+#define WHAT "the result of the timeline"
 
 void sta_timeline_columns_fini(struct sta_timeline_columns *columns)
 {

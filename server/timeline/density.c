@@ -39,7 +39,7 @@ static int measure_lane(struct request *request, size_t at, struct sta_error *er
     return rc == 0 ? sta_density_end(&request->density, (int64_t)at, err) : rc;
 }
 
-/* ---- the answer */
+/* ---- the result */
 
 static int check_lanes(const struct sta_selection *selection, struct sta_error *err)
 {
@@ -119,7 +119,7 @@ static int put_lanes(const struct request *request, struct sta_timeline_columns 
     return rc;
 }
 
-static int answer(struct request *request, struct sta_timeline_columns *columns, struct sta_error *err)
+static int fill_result(struct request *request, struct sta_timeline_columns *columns, struct sta_error *err)
 {
     const struct sta_selection *selection = &request->selection;
     const bool by_layer = request->density.label == STA_DENSITY_LAYER;
@@ -199,7 +199,7 @@ int sta_timeline_density(const struct sta_timeline_query *query, const struct st
     if (rc == 0)
         rc = prepare(&request, err);
     if (rc == 0)
-        rc = answer(&request, columns, err);
+        rc = fill_result(&request, columns, err);
     sta_density_fini(&request.density);
     sta_selection_fini(&request.selection);
     if (rc != 0)

@@ -186,7 +186,7 @@ static int put_columns(struct picture *picture, struct sta_timeline_columns *col
     return rc;
 }
 
-static int answer(struct picture *picture, struct sta_timeline_columns *columns, struct sta_error *err)
+static int fill_result(struct picture *picture, struct sta_timeline_columns *columns, struct sta_error *err)
 {
     const struct sta_selection *selection = &picture->selection;
     const struct sta_snapshot *snapshot = selection->index->snapshot;
@@ -233,7 +233,7 @@ int sta_timeline_events(const struct sta_timeline_query *query, const struct sta
     if (rc == 0)
         rc = sta_grid_init(&picture.grid, &picture.selection, err);
     if (rc == 0)
-        rc = answer(&picture, columns, err);
+        rc = fill_result(&picture, columns, err);
     picture_fini(&picture);
     if (rc != 0)
         sta_timeline_columns_fini(columns);

@@ -313,7 +313,7 @@ static int measure_units(struct gaps *gaps, struct sta_error *err)
     return rc;
 }
 
-/* ---- the answer */
+/* ---- the result */
 
 #define GAPS_PER_LOOK 4096 /* a row has texts: some 100 ns */
 

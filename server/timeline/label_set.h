@@ -1,4 +1,4 @@
-/* label_set.h - the texts that occur in an answer, sorted, with their colours (private to timeline). */
+/* label_set.h - the texts that occur in a result, sorted, with their colours (private to timeline). */
 #ifndef STA_TIMELINE_LABEL_SET_H
 #define STA_TIMELINE_LABEL_SET_H
 

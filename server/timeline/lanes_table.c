@@ -259,7 +259,7 @@ static int put_table(struct lanes_run *run, struct sta_table *table, struct sta_
     return rc;
 }
 
-static int answer(struct lanes_run *run, struct sta_table *table, struct sta_error *err)
+static int fill_result(struct lanes_run *run, struct sta_table *table, struct sta_error *err)
 {
     struct sta_lane_figures *measured = NULL;
     int rc = 0;
@@ -285,7 +285,7 @@ int sta_timeline_lanes(const struct sta_timeline_query *query, const struct sta_
     if (rc == 0)
         rc = read_members(&run, err);
     if (rc == 0)
-        rc = answer(&run, table, err);
+        rc = fill_result(&run, table, err);
     sta_selection_fini(&run.selection);
     return rc;
 }

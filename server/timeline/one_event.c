@@ -16,13 +16,13 @@ struct request {
     struct sta_event_place at;
     const struct sta_lane_thread *thread;
     const struct sta_lane_event *event;
-    struct sta_timeline_event *answer;
+    struct sta_timeline_event *result;
 };
 
 static int brief_of(struct request *request, struct sta_event_place at, struct sta_timeline_brief *brief,
                     struct sta_error *err)
 {
-    return sta_brief_of(&request->selection, &request->answer->memory, at, request->budget, brief, err);
+    return sta_brief_of(&request->selection, &request->result->memory, at, request->budget, brief, err);
 }
 
 static int add_brief(struct request *request, struct sta_timeline_briefs *list, struct sta_event_place at,
@@ -44,7 +44,7 @@ static int list_parents(struct request *request, struct sta_error *err)
     int rc = 0;
     for (uint32_t up = request->event->parent; rc == 0 && up != STA_NO_EVENT;
          up = request->thread->events[up].parent)
-        rc = add_brief(request, &request->answer->parents, (struct sta_event_place){request->at.thread, up},
+        rc = add_brief(request, &request->result->parents, (struct sta_event_place){request->at.thread, up},
                        SIZE_MAX, err);
     return rc;
 }
@@ -59,7 +59,7 @@ static int list_children(struct request *request, struct sta_error *err)
     for (uint32_t place = request->at.place + 1;
          rc == 0 && place < request->thread->count && events[place].start < end; place++) {
         if (events[place].parent == request->at.place) {
-            rc = add_brief(request, &request->answer->children,
+            rc = add_brief(request, &request->result->children,
                            (struct sta_event_place){request->at.thread, place}, STA_TIMELINE_RELATIVES, err);
             if (rc == 0)
                 rc = sta_union_add(&spans, events[place].start, sta_lane_event_end(&events[place]),
@@ -69,8 +69,8 @@ static int list_children(struct request *request, struct sta_error *err)
             rc = sta_budget_check_step(request->budget, place + 1, err);
     }
     const int64_t covered = sta_union_measure(&spans);
-    request->answer->child_time = sta_selection_seconds(&request->selection, covered);
-    request->answer->self = sta_selection_seconds(&request->selection, request->event->dur - covered);
+    request->result->child_time = sta_selection_seconds(&request->selection, covered);
+    request->result->self = sta_selection_seconds(&request->selection, request->event->dur - covered);
     sta_union_fini(&spans, request->budget->account);
     return rc;
 }
@@ -103,10 +103,10 @@ static int find_previous(struct request *request, struct sta_error *err)
     }
     if (best == STA_NO_EVENT)
         return 0;
-    request->answer->has_previous = true;
-    request->answer->previous_gap =
+    request->result->has_previous = true;
+    request->result->previous_gap =
         sta_selection_seconds(&request->selection, request->event->start - sta_lane_event_end(&events[best]));
-    return brief_of(request, (struct sta_event_place){request->at.thread, best}, &request->answer->previous,
+    return brief_of(request, (struct sta_event_place){request->at.thread, best}, &request->result->previous,
                     err);
 }
 
@@ -116,10 +116,10 @@ static int find_next(struct request *request, struct sta_error *err)
     uint32_t place = STA_MAX(sta_lane_thread_find(request->thread, end), request->at.place + 1);
     if (place >= request->thread->count)
         return 0;
-    request->answer->has_next = true;
-    request->answer->next_gap =
+    request->result->has_next = true;
+    request->result->next_gap =
         sta_selection_seconds(&request->selection, request->thread->events[place].start - end);
-    return brief_of(request, (struct sta_event_place){request->at.thread, place}, &request->answer->next,
+    return brief_of(request, (struct sta_event_place){request->at.thread, place}, &request->result->next,
                     err);
 }
 
@@ -143,13 +143,13 @@ static int list_beside(struct request *request, struct sta_error *err)
     const struct sta_timeline_lane *group = &index->tree.lanes[lane];
     const int64_t at = request->event->start;
     int rc = 0;
-    request->answer->beside_lane = sta_lane_tree_id(&index->tree, lane);
+    request->result->beside_lane = sta_lane_tree_id(&index->tree, lane);
     for (uint32_t t = group->first_thread; t < group->first_thread + group->thread_count && rc == 0; t++) {
         struct sta_thread_walk walk = sta_thread_walk(&request->selection, t, at, at + 1);
         for (uint32_t place;
              rc == 0 && t != request->at.thread && (place = sta_thread_walk_next(&walk)) != STA_NO_EVENT;)
             if (index->threads[t].events[place].dur > 0)
-                rc = add_brief(request, &request->answer->beside, (struct sta_event_place){t, place},
+                rc = add_brief(request, &request->result->beside, (struct sta_event_place){t, place},
                                STA_TIMELINE_RELATIVES, err);
         if (rc == 0)
             rc = sta_budget_check(request->budget, err);
@@ -169,7 +169,7 @@ static bool add_time(struct request *request, uint32_t column, const char *name)
     if (!starts && !ends && column != STA_LOGICAL_dur && column != STA_LOGICAL_time)
         return false;
     struct sta_table_column *added =
-        sta_table_add(&request->answer->columns, name, in_seconds ? STA_TYPE_FLOAT : STA_TYPE_INT, NULL);
+        sta_table_add(&request->result->columns, name, in_seconds ? STA_TYPE_FLOAT : STA_TYPE_INT, NULL);
     const int64_t micros = (starts ? start
                             : ends ? end
                                    : request->event->dur) /
@@ -199,8 +199,8 @@ static int read_columns(struct request *request, struct sta_error *err)
     struct sta_column_reader *reader = sta_column_reader_create(columns);
     uint32_t row;
     int rc = 0;
-    sta_table_init(&request->answer->columns, 1);
-    sta_table_count_in(&request->answer->columns, request->budget->account);
+    sta_table_init(&request->result->columns, 1);
+    sta_table_count_in(&request->result->columns, request->budget->account);
     sta_column_reader_seek(reader,
                            sta_lane_index_block(request->selection.index, request->event->number, &row));
     for (uint32_t c = 0; c < schema->count && rc == 0; c++) {
@@ -210,21 +210,21 @@ static int read_columns(struct request *request, struct sta_error *err)
         rc = sta_column_reader_get(reader, c, &vector, err);
         const uint32_t at = vector.constant ? 0 : row;
         if (rc == 0 && !sta_vector_is_missing(&vector, at))
-            put_value(&request->answer->columns, &schema->columns[c], &vector, at);
+            put_value(&request->result->columns, &schema->columns[c], &vector, at);
         sta_column_reader_drop(reader, c);
     }
     sta_column_reader_destroy(reader);
     return rc;
 }
 
-static int answer(struct request *request, struct sta_error *err)
+static int fill_result(struct request *request, struct sta_error *err)
 {
     const struct sta_selection *selection = &request->selection;
     request->thread = &selection->index->threads[request->at.thread];
     request->event = &request->thread->events[request->at.place];
     atomic_fetch_add(&selection->view->references, 1);
-    request->answer->keeper = selection->view;
-    int rc = brief_of(request, request->at, &request->answer->brief, err);
+    request->result->keeper = selection->view;
+    int rc = brief_of(request, request->at, &request->result->brief, err);
     if (rc == 0)
         rc = read_columns(request, err);
     if (rc == 0)
@@ -254,7 +254,7 @@ int sta_timeline_event(const struct sta_timeline_query *query, const char *id,
                        struct sta_error *err)
 {
     static const char *const own[] = {NULL}, *const known[] = {"preset"};
-    struct request request = {.budget = budget, .answer = event};
+    struct request request = {.budget = budget, .result = event};
     *event = (struct sta_timeline_event){.account = budget->account};
     event->memory.account = budget->account;
     int rc = sta_document_check(query->request, "here", known, STA_COUNT_OF(known), err);
@@ -265,7 +265,7 @@ int sta_timeline_event(const struct sta_timeline_query *query, const char *id,
     if (rc == 0)
         rc = load_group(&request, err);
     if (rc == 0)
-        rc = answer(&request, err);
+        rc = fill_result(&request, err);
     sta_selection_fini(&request.selection);
     if (rc != 0)
         sta_timeline_event_fini(event);

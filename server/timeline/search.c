@@ -75,7 +75,7 @@ static int search_thread(void *context, unsigned worker, size_t at, struct sta_e
     return 0;
 }
 
-/* ---- the answer */
+/* ---- the result */
 
 static void unite(const struct search *search, struct found *to, const struct found *from)
 {
@@ -142,8 +142,8 @@ static int read_members(struct search *search, const struct sta_budget *budget, 
     return rc;
 }
 
-static int answer(struct search *search, const struct sta_budget *budget, struct sta_timeline_found *found,
-                  struct sta_error *err)
+static int fill_result(struct search *search, const struct sta_budget *budget,
+                       struct sta_timeline_found *found, struct sta_error *err)
 {
     const struct sta_selection *selection = &search->selection;
     unsigned workers = sta_budget_workers(budget);
@@ -182,7 +182,7 @@ int sta_timeline_search(const struct sta_timeline_query *query, const struct sta
     if (rc == 0)
         rc = read_members(&search, budget, err);
     if (rc == 0)
-        rc = answer(&search, budget, found, err);
+        rc = fill_result(&search, budget, found, err);
     sta_selection_fini(&search.selection);
     return rc;
 }

@@ -252,7 +252,7 @@ static int compare_labels(const void *a, const void *b, void *context)
     return sta_labels_compare(context, x->label, y->label);
 }
 
-/* ---- the answer */
+/* ---- the result */
 
 static void set_wide(struct sta_table_column *column, size_t row, __int128 value)
 {
@@ -325,8 +325,8 @@ static void put_facts(const struct statistics *statistics, struct sta_facts *fac
     sta_facts_int(facts, "threads", tally->threads);
 }
 
-static int answer(struct statistics *statistics, struct sta_table *table, struct sta_facts *facts,
-                  struct sta_error *err)
+static int fill_result(struct statistics *statistics, struct sta_table *table, struct sta_facts *facts,
+                       struct sta_error *err)
 {
     const struct sta_selection *selection = &statistics->selection;
     const int64_t *sizes;
@@ -386,7 +386,7 @@ int sta_timeline_statistics(const struct sta_timeline_query *query, const struct
     if (rc == 0)
         rc = sta_labels_init(&statistics.labels, &statistics.selection, budget, err);
     if (rc == 0)
-        rc = answer(&statistics, table, facts, err);
+        rc = fill_result(&statistics, table, facts, err);
     statistics_fini(&statistics);
     return rc;
 }

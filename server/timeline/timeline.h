@@ -58,7 +58,7 @@ struct sta_integers {
 
 #define STA_TIMELINE_COLUMNS 12
 
-/* An answer by columns: times in ticks, names by index.  Columns of one group are of equal length. */
+/* A result by columns: times in ticks, names by index.  Columns of one group are of equal length. */
 struct sta_timeline_columns {
     struct sta_account *account; /* of the request, which all is charged to */
     int64_t ticks_per_second, from, to, resolution;
@@ -136,7 +136,7 @@ STA_MUSTCHECK int sta_timeline_gaps(const struct sta_timeline_query *query, cons
                                     struct sta_table *table, struct sta_timeline_gaps *figures,
                                     struct sta_error *err);
 
-/* An event in short.  Texts with bytes NULL are missing; all are borrowed from the memory of the answer, or
+/* An event in short.  Texts with bytes NULL are missing; all are borrowed from the memory of the result, or
  * from what it holds. */
 struct sta_timeline_brief {
     struct sta_text id, name, category, layer, lane;

@@ -168,9 +168,9 @@ uint64_t sta_view_basis_bytes(const struct sta_view_basis *basis)
 
 /* ---- all of it */
 
-static int answer(const struct sta_table_query *query, const struct sta_view_basis *basis,
-                  const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
-                  struct sta_error *err)
+static int fill_result(const struct sta_table_query *query, const struct sta_view_basis *basis,
+                       const struct sta_budget *budget, struct sta_table *table, struct sta_facts *facts,
+                       struct sta_error *err)
 {
     struct sta_hlm_options options;
     struct sta_by by = {0};
@@ -195,7 +195,7 @@ int sta_view_compatible(const struct sta_table_query *query, const struct sta_vi
     *table = (struct sta_table){0};
     int rc = basis == NULL ? basis_create(query, true, budget, &own, err) : 0;
     if (rc == 0)
-        rc = answer(query, basis != NULL ? basis : own, budget, table, facts, err);
+        rc = fill_result(query, basis != NULL ? basis : own, budget, table, facts, err);
     sta_view_basis_destroy(own);
     if (rc != 0)
         sta_table_fini(table);

@@ -125,7 +125,7 @@ static int make_known_fields(struct pass *pass, struct sta_error *err)
 {
     const struct sta_exact_result *result = pass->result;
     if ((double)result->shape.wanted_count * (double)result->bins.count >= UINT32_MAX)
-        return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one answer",
+        return sta_fail(err, STA_ELIMIT, "%zu bins of %u layers are too many for one result",
                         result->bins.count, result->shape.wanted_count);
     int rc = STA_OK;
     for (uint32_t l = 0; rc == 0 && l < result->shape.layer_count; l++)

@@ -12,7 +12,7 @@
 
 #include "common/memory.h"
 
-#define MOST_BINS 200000 /* of one answer */
+#define MOST_BINS 200000 /* of one result */
 
 struct series {
     const struct sta_series *asked;

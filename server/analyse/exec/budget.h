@@ -24,7 +24,7 @@ struct sta_budget {
     /* What it holds is charged to this; NULL: nothing is counted.  The account ends with the request: of what
      * outlives the call, a table is handed over by sta_table_count_in, the rest is only overdrawn from it. */
     struct sta_account *account;
-    const _Atomic bool *cancel;    /* becomes true when nobody waits for the answer; NULL: never */
+    const _Atomic bool *cancel;    /* becomes true when nobody waits for the result; NULL: never */
     uint64_t deadline_ns;          /* uv_hrtime() past which it ends with STA_ELIMIT; 0: none */
     struct sta_progress *progress; /* counts steps; NULL: not wanted */
     const char *spill_folder;      /* for what does not fit the memory; NULL: nothing goes to the disk */

@@ -1,4 +1,4 @@
-/* Answers by dictionary code; see memo.h. */
+/* Results by dictionary code; see memo.h. */
 #include "analyse/expression/memo.h"
 
 #include <pthread.h>

@@ -52,19 +52,19 @@ struct sta_overlap_result {
 };
 
 /**
- * sta_overlap_run - the answer of one request (overlap.md sections 2 to 4)
+ * sta_overlap_run - the result of one request (overlap.md sections 2 to 4)
  * Mistakes: STA_EINPUT with parameter and position.  Return: 0, these, STA_ELIMIT, STA_ECANCELLED,
  * STA_ECORRUPT.  Fini after success.
  */
 STA_MUSTCHECK int sta_overlap_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
-                                  struct sta_overlap_result *answer, struct sta_error *err);
-void sta_overlap_result_fini(struct sta_overlap_result *answer);
+                                  struct sta_overlap_result *result, struct sta_error *err);
+void sta_overlap_result_fini(struct sta_overlap_result *result);
 /** sta_overlap_intervals - the table of maximal intervals in which request member `where` holds. */
 STA_MUSTCHECK int sta_overlap_intervals(const struct sta_overlap_query *query,
                                         const struct sta_budget *budget, struct sta_table *table,
                                         struct sta_error *err);
 /** sta_overlap_page - the page that DFTracer's analyser prints, from a result under compatible.  UTF-8;
  * free() it. */
-char *sta_overlap_page(const struct sta_overlap_result *answer);
+char *sta_overlap_page(const struct sta_overlap_result *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* span.h - the time that one event covers, as a record in order of time, or as an interval of an answer. */
+/* span.h - the time that one event covers, as a record in order of time, or as an interval of a result. */
 #ifndef STA_ANALYSE_INTERVALS_SPAN_H
 #define STA_ANALYSE_INTERVALS_SPAN_H
 
@@ -6,7 +6,7 @@
 
 #include "common/memory.h"
 
-/* Where an interval of an answer, or of a union, lies. */
+/* Where an interval of a result, or of a union, lies. */
 struct sta_interval {
     int64_t from, to; /* [from, to) in ticks */
 };

@@ -7,7 +7,7 @@
  * ask once what a class means.
  *
  * Class codes count up from 0 in the order of first sight: they depend on thread timing and must not order an
- * answer. */
+ * result. */
 #ifndef STA_ANALYSE_LAYERS_CLASSIFY_H
 #define STA_ANALYSE_LAYERS_CLASSIFY_H
 

@@ -6,7 +6,7 @@
 #include "analyse/layers/preset_files.h"
 
 #define STA_LAYER_LIMIT 256
-#define STA_REFINEMENT_LIMIT 14 /* a set of them and the drop filter's answer fit 16 bits */
+#define STA_REFINEMENT_LIMIT 14 /* a set of them and the drop filter's result fit 16 bits */
 #define STA_VARYING_CONDITION_LIMIT                                                                          \
     60 /* distinct conditions of a preset that read more than function and category */
 

@@ -101,27 +101,27 @@ static void say_facts(const struct sta_bound_query *bound, const struct sta_clas
 /* ---- the query */
 
 static int run(const struct sta_bound_query *bound, const struct sta_budget *budget,
-               struct sta_preset_preview *answer, struct sta_error *err)
+               struct sta_preset_preview *result, struct sta_error *err)
 {
     struct sta_class_counts counts = {0};
     int rc = sta_class_counts_run(&counts, sta_bound_query_scan(bound), true, NULL, budget, err);
     if (rc == 0) {
-        say_facts(bound, &counts, &answer->facts);
-        list_layers(bound, &counts, &answer->layers);
-        rc = list_functions(bound, &counts, budget, &answer->unmatched, err);
+        say_facts(bound, &counts, &result->facts);
+        list_layers(bound, &counts, &result->layers);
+        rc = list_functions(bound, &counts, budget, &result->unmatched, err);
     }
     sta_class_counts_fini(&counts);
     return rc;
 }
 
 int sta_preset_preview(const struct sta_view_query *query, const struct sta_budget *budget,
-                       struct sta_preset_preview *answer, struct sta_error *err)
+                       struct sta_preset_preview *result, struct sta_error *err)
 {
     struct sta_bound_query bound;
-    *answer = (struct sta_preset_preview){0};
+    *result = (struct sta_preset_preview){0};
     int rc = sta_view_query_bind(&bound, query, err);
     if (rc == 0)
-        rc = run(&bound, budget, answer, err);
+        rc = run(&bound, budget, result, err);
     sta_bound_query_release(&bound);
     return rc;
 }

@@ -6,7 +6,7 @@
  * inside do.
  *
  * A worker's layout covers what it has seen so far and is made anew when a value does not fit; the layout of
- * the merge covers exactly what occurs, with ranks in place of codes, and its order is that of the answer. */
+ * the merge covers exactly what occurs, with ranks in place of codes, and its order is that of the result. */
 #ifndef STA_ANALYSE_OPERATORS_KEYS_H
 #define STA_ANALYSE_OPERATORS_KEYS_H
 

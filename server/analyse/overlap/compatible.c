@@ -133,19 +133,19 @@ static void put_phases(const struct sta_overlap_request *request, const struct s
 }
 
 int sta_overlap_compatible(const struct sta_overlap_request *request, const struct sta_budget *budget,
-                           struct sta_overlap_result *answer, struct sta_error *err)
+                           struct sta_overlap_result *result, struct sta_error *err)
 {
     struct sta_buckets times;
-    answer->semantics = "compatible";
-    answer->variant = request->intervals ? "intervals" : "approximate";
+    result->semantics = "compatible";
+    result->variant = request->intervals ? "intervals" : "approximate";
     int rc = sta_buckets_measure(request, budget, &times, err);
     if (rc == 0 && request->intervals)
         rc = measure_unions(request, budget, &times, err);
     if (rc != 0)
         return rc;
-    put_facts(request, &times, &answer->facts);
-    sta_facts_of_trace(&answer->facts, request->query->snapshot);
-    put_lines(&answer->facts, &answer->per_scope);
-    put_phases(request, &times, &answer->phases);
+    put_facts(request, &times, &result->facts);
+    sta_facts_of_trace(&result->facts, request->query->snapshot);
+    put_lines(&result->facts, &result->per_scope);
+    put_phases(request, &times, &result->phases);
     return 0;
 }

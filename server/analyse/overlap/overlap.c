@@ -8,7 +8,7 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-/* ---- the answer */
+/* ---- the result */
 
 char *sta_overlap_scope_json(const struct sta_overlap_request *request)
 {
@@ -37,44 +37,44 @@ static int check_table(const struct sta_overlap_request *request, const struct s
 }
 
 /* Cells that are missing since their sum does not fit; statistics are of cells that were counted. */
-static void count_too_large(struct sta_overlap_result *answer)
+static void count_too_large(struct sta_overlap_result *result)
 {
-    const struct sta_table *const tables[] = {&answer->sets,        &answer->pairs,    &answer->groups,
-                                              &answer->concurrency, &answer->exposure, &answer->series,
-                                              &answer->per_scope};
+    const struct sta_table *const tables[] = {&result->sets,        &result->pairs,    &result->groups,
+                                              &result->concurrency, &result->exposure, &result->series,
+                                              &result->per_scope};
     for (size_t i = 0; i < STA_COUNT_OF(tables); i++)
-        sta_facts_of_sums(&answer->facts, tables[i]);
+        sta_facts_of_sums(&result->facts, tables[i]);
 }
 
-static int fill_answer(const struct sta_overlap_request *request, struct sta_overlap_series *series,
+static int fill_result(const struct sta_overlap_request *request, struct sta_overlap_series *series,
                        const struct sta_overlap_results *results, const struct sta_budget *budget,
-                       struct sta_overlap_result *answer, struct sta_error *err)
+                       struct sta_overlap_result *result, struct sta_error *err)
 {
     int rc = check_table(request, results, budget, err);
     if (rc != 0)
         return rc;
-    sta_overlap_totals(request, results, answer);
-    sta_overlap_per_scope(request, results, &answer->per_scope);
-    rc = sta_overlap_warn(request, results, budget, answer, err);
+    sta_overlap_totals(request, results, result);
+    sta_overlap_per_scope(request, results, &result->per_scope);
+    rc = sta_overlap_warn(request, results, budget, result, err);
     if (rc == 0)
-        rc = sta_overlap_statistics(results, request, &answer->per_scope, budget, &answer->statistics, err);
+        rc = sta_overlap_statistics(results, request, &result->per_scope, budget, &result->statistics, err);
     if (rc == 0 && series != NULL)
-        rc = sta_overlap_series_table(series, &answer->series, err);
+        rc = sta_overlap_series_table(series, &result->series, err);
     if (request->exposure)
-        sta_overlap_exposure(request, results, &answer->exposure);
-    count_too_large(answer);
-    return rc == 0 && request->explain ? sta_overlap_explain(request, budget, answer, err) : rc;
+        sta_overlap_exposure(request, results, &result->exposure);
+    count_too_large(result);
+    return rc == 0 && request->explain ? sta_overlap_explain(request, budget, result, err) : rc;
 }
 
 static int run_exact(const struct sta_overlap_request *request, const struct sta_budget *budget,
-                     struct sta_overlap_result *answer, struct sta_error *err)
+                     struct sta_overlap_result *result, struct sta_error *err)
 {
     struct sta_overlap_binding binding = {0};
     struct sta_overlap_results results = {0};
     struct sta_overlap_wants wants = {.exposure = request->exposure, .concurrency = true};
     int rc = 0;
-    answer->semantics = "exact";
-    answer->scope = sta_overlap_scope_json(request);
+    result->semantics = "exact";
+    result->scope = sta_overlap_scope_json(request);
     if (request->granularity > 0)
         rc = sta_overlap_series_create(request, budget, &wants.series, err);
     if (rc == 0)
@@ -82,7 +82,7 @@ static int run_exact(const struct sta_overlap_request *request, const struct sta
     if (rc == 0)
         rc = sta_overlap_pass(&binding, &wants, &results, err);
     if (rc == 0)
-        rc = fill_answer(request, wants.series, &results, budget, answer, err);
+        rc = fill_result(request, wants.series, &results, budget, result, err);
     sta_overlap_results_fini(&results);
     sta_overlap_binding_fini(&binding);
     sta_overlap_series_destroy(wants.series);
@@ -90,30 +90,30 @@ static int run_exact(const struct sta_overlap_request *request, const struct sta
 }
 
 int sta_overlap_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
-                    struct sta_overlap_result *answer, struct sta_error *err)
+                    struct sta_overlap_result *result, struct sta_error *err)
 {
     struct sta_overlap_request request;
-    *answer = (struct sta_overlap_result){0};
+    *result = (struct sta_overlap_result){0};
     int rc = sta_overlap_request_read(&request, query, false, err);
     if (rc == 0)
-        rc = request.call == STA_OVERLAP_COMPATIBLE ? sta_overlap_compatible(&request, budget, answer, err)
-                                                    : run_exact(&request, budget, answer, err);
+        rc = request.call == STA_OVERLAP_COMPATIBLE ? sta_overlap_compatible(&request, budget, result, err)
+                                                    : run_exact(&request, budget, result, err);
     sta_overlap_request_release(&request);
     if (rc != 0)
-        sta_overlap_result_fini(answer);
+        sta_overlap_result_fini(result);
     return rc;
 }
 
-void sta_overlap_result_fini(struct sta_overlap_result *answer)
+void sta_overlap_result_fini(struct sta_overlap_result *result)
 {
     struct sta_table *tables[] = {
-        &answer->sets,       &answer->pairs,   &answer->groups, &answer->concurrency, &answer->exposure,
-        &answer->statistics, &answer->explain, &answer->series, &answer->per_scope,   &answer->phases};
+        &result->sets,       &result->pairs,   &result->groups, &result->concurrency, &result->exposure,
+        &result->statistics, &result->explain, &result->series, &result->per_scope,   &result->phases};
     for (size_t i = 0; i < STA_COUNT_OF(tables); i++)
         sta_table_fini(tables[i]);
-    for (size_t i = 0; i < answer->warning_count; i++)
-        free(answer->warnings[i]);
-    free(answer->warnings);
-    free(answer->scope);
-    *answer = (struct sta_overlap_result){0};
+    for (size_t i = 0; i < result->warning_count; i++)
+        free(result->warnings[i]);
+    free(result->warnings);
+    free(result->scope);
+    *result = (struct sta_overlap_result){0};
 }

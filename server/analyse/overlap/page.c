@@ -6,11 +6,11 @@
 #include "common/buffer.h"
 #include "common/memory.h"
 
-static long long count_of(const struct sta_overlap_result *answer, const char *name)
+static long long count_of(const struct sta_overlap_result *result, const char *name)
 {
-    const size_t i = sta_facts_find(&answer->facts, name);
-    STA_ASSERT(i < answer->facts.count);
-    return answer->facts.items[i].integer;
+    const size_t i = sta_facts_find(&result->facts, name);
+    STA_ASSERT(i < result->facts.count);
+    return result->facts.items[i].integer;
 }
 
 /* 93894 is 94K. */
@@ -28,33 +28,33 @@ static void put_rounded(struct sta_buffer *page, int64_t count)
         sta_put_char(page, units[unit]);
 }
 
-static int64_t threads_of(const struct sta_overlap_result *answer, const char *phase)
+static int64_t threads_of(const struct sta_overlap_result *result, const char *phase)
 {
-    const struct sta_table_column *names = sta_table_find(&answer->phases, "name");
-    const struct sta_table_column *threads = sta_table_find(&answer->phases, "threads");
-    for (size_t row = 0; row < answer->phases.rows; row++)
+    const struct sta_table_column *names = sta_table_find(&result->phases, "name");
+    const struct sta_table_column *threads = sta_table_find(&result->phases, "threads");
+    for (size_t row = 0; row < result->phases.rows; row++)
         if (strcmp(names->texts[row].bytes, phase) == 0)
             return threads->integers[row];
     return 0;
 }
 
-static void put_allocation(struct sta_buffer *page, const struct sta_overlap_result *answer)
+static void put_allocation(struct sta_buffer *page, const struct sta_overlap_result *result)
 {
     sta_put_text(page, "Summary\nAllocation    Scheduler Allocation Details\n");
-    sta_put_format(page, "├── Nodes: %lld\n", count_of(answer, "hosts"));
-    sta_put_format(page, "├── Processes: %lld\n", count_of(answer, "processes"));
+    sta_put_format(page, "├── Nodes: %lld\n", count_of(result, "hosts"));
+    sta_put_format(page, "├── Processes: %lld\n", count_of(result, "processes"));
     sta_put_text(page, "├── Thread allocations across nodes (includes dynamically created threads)\n");
-    sta_put_format(page, "│   ├── Compute: %lld\n", (long long)threads_of(answer, "compute"));
-    sta_put_format(page, "│   └── I/O: %lld\n", (long long)threads_of(answer, "io"));
+    sta_put_format(page, "│   ├── Compute: %lld\n", (long long)threads_of(result, "compute"));
+    sta_put_format(page, "│   └── I/O: %lld\n", (long long)threads_of(result, "io"));
     sta_put_text(page, "└── Events Recorded: ");
-    put_rounded(page, count_of(answer, "events"));
+    put_rounded(page, count_of(result, "events"));
     sta_put_text(page, "\nDataset       Description of Dataset Used\n");
-    sta_put_format(page, "└── Files: %lld\n", count_of(answer, "files"));
+    sta_put_format(page, "└── Files: %lld\n", count_of(result, "files"));
 }
 
-static void put_times(struct sta_buffer *page, const struct sta_overlap_result *answer)
+static void put_times(struct sta_buffer *page, const struct sta_overlap_result *result)
 {
-    const struct sta_table *lines = &answer->per_scope;
+    const struct sta_table *lines = &result->per_scope;
     const struct sta_table_column *printed = sta_table_find(lines, "printed");
     const struct sta_table_column *time = sta_table_find(lines, "time");
     const struct sta_table_column *shown = sta_table_find(lines, "shown");
@@ -67,12 +67,12 @@ static void put_times(struct sta_buffer *page, const struct sta_overlap_result *
                            time->numbers[i]);
 }
 
-char *sta_overlap_page(const struct sta_overlap_result *answer)
+char *sta_overlap_page(const struct sta_overlap_result *result)
 {
     struct sta_buffer page;
     sta_buffer_init(&page);
-    put_allocation(&page, answer);
+    put_allocation(&page, result);
     sta_put_text(&page, "I/O Behavior  Behavior of Application\n└── Split of Time in application\n");
-    put_times(&page, answer);
+    put_times(&page, result);
     return sta_buffer_take_text(&page);
 }

@@ -69,7 +69,7 @@ STA_MUSTCHECK int sta_overlap_request_read(struct sta_overlap_request *request,
                                            struct sta_error *err);
 void sta_overlap_request_release(struct sta_overlap_request *request);
 
-/** As requests and answers name scopes that are no expressions; by kind. */
+/** As requests and results name scopes that are no expressions; by kind. */
 extern const char *const sta_scope_words[];
 /** The number of the set of that name; set_count: there is none. */
 uint32_t sta_overlap_find_set(const struct sta_overlap_request *request, const char *name);

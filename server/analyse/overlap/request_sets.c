@@ -43,7 +43,7 @@ static int check_name(const struct sta_overlap_request *request, const char *nam
     else if (strcmp(name, "idle") == 0)
         why = "idle is the time in which no set is active";
     else if (strstr(name, "_and_") != NULL || strstr(name, "_minus_") != NULL)
-        why = "_and_ and _minus_ stand between the names of two sets in the answer";
+        why = "_and_ and _minus_ stand between the names of two sets in the result";
     else if (request->call == STA_OVERLAP_COMPATIBLE && !is_phase(name))
         why = "DFTracer's analyser knows compute, io and app_io";
     if (why == NULL)

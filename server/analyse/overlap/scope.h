@@ -2,7 +2,7 @@
  * expressions (private to overlap).
  *
  * overlap.md section 1.  Units are numbered as they are first seen, so numbers depend on thread timing;
- * answers list them by their keys. */
+ * results list them by their keys. */
 #ifndef STA_ANALYSE_OVERLAP_SCOPE_H
 #define STA_ANALYSE_OVERLAP_SCOPE_H
 
@@ -32,7 +32,7 @@ struct sta_scope_request {
     const struct sta_document *rank_groups; /* RANK_GROUP: checked; or NULL */
 };
 
-/** Names of the key columns, as answers have them. */
+/** Names of the key columns, as results have them. */
 const char *const *sta_scope_names(const struct sta_scope_request *request, size_t *count);
 
 struct sta_scope;

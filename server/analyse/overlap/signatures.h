@@ -4,7 +4,7 @@
  * A sweep takes few sets, and each event costs a step for each of its sets.  Of many conditions few
  * combinations occur.  Each that does is a signature, and the sweep's sets are the signatures: an event is of
  * one alone, and a moment's mask says which conditions hold for some event of it.  Signatures are numbered in
- * the order of first sight, which depends on the timing of threads and must not order an answer. */
+ * the order of first sight, which depends on the timing of threads and must not order a result. */
 #ifndef STA_ANALYSE_OVERLAP_SIGNATURES_H
 #define STA_ANALYSE_OVERLAP_SIGNATURES_H
 

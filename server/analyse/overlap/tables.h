@@ -1,4 +1,4 @@
-/* tables.h - what an answer is made of: figures, tables and warnings, from the results of a pass, and what
+/* tables.h - what a result is made of: figures, tables and warnings, from the results of a pass, and what
  * other methods say (private to overlap). */
 #ifndef STA_ANALYSE_OVERLAP_TABLES_H
 #define STA_ANALYSE_OVERLAP_TABLES_H
@@ -29,7 +29,7 @@ __int128 sta_figures_pair(const struct sta_figures *figures, uint32_t a, uint32_
 
 /* ---- tables */
 
-/** The scope as an answer says it; free() it. */
+/** The scope as a result says it; free() it. */
 char *sta_overlap_scope_json(const struct sta_overlap_request *request);
 /** A column of numbers in seconds. */
 struct sta_table_column *sta_add_seconds(struct sta_table *table, const char *name);
@@ -48,7 +48,7 @@ void sta_overlap_put_sets(const struct sta_overlap_request *request, uint32_t ma
 
 /** overlap.md section 2: sets, pairs, groups, concurrency, and the facts scope_count, span, idle. */
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                        struct sta_overlap_result *answer);
+                        struct sta_overlap_result *result);
 /** A row per ordered pair of sets. */
 void sta_overlap_exposure(const struct sta_overlap_request *request,
                           const struct sta_overlap_results *results, struct sta_table *table);
@@ -67,17 +67,17 @@ STA_MUSTCHECK int sta_overlap_statistics(const struct sta_overlap_results *resul
                                          const struct sta_table *per_scope, const struct sta_budget *budget,
                                          struct sta_table *table, struct sta_error *err);
 
-/** What a reader of the answer should know before trusting it (overlap.md section 3).  Return: 0, STA_ENOMEM,
+/** What a reader of the result should know before trusting it (overlap.md section 3).  Return: 0, STA_ENOMEM,
  * STA_ELIMIT, or what a row group could not be read with. */
 STA_MUSTCHECK int sta_overlap_warn(const struct sta_overlap_request *request,
                                    const struct sta_overlap_results *results, const struct sta_budget *budget,
-                                   struct sta_overlap_result *answer, struct sta_error *err);
+                                   struct sta_overlap_result *result, struct sta_error *err);
 
 /* ---- other methods, with passes of their own */
 
 /** The numbers of DFTracer's analyser (overlap.md section 4): facts and phases. */
 STA_MUSTCHECK int sta_overlap_compatible(const struct sta_overlap_request *request,
-                                         const struct sta_budget *budget, struct sta_overlap_result *answer,
+                                         const struct sta_budget *budget, struct sta_overlap_result *result,
                                          struct sta_error *err);
 /* The bucket method (overlap.md section 4, 4.): sums per bin of time subtracted from one another.  An event
  * counts whole in the bin that it starts in.  In each bin the durations of a set are added up by (pid, tid),
@@ -97,14 +97,14 @@ STA_MUSTCHECK int sta_buckets_measure(const struct sta_overlap_request *request,
                                       struct sta_error *err);
 
 /**
- * sta_overlap_explain - what the bucket method says of the same sets; fills answer->explain
- * @answer: its pairs and sets are there
+ * sta_overlap_explain - what the bucket method says of the same sets; fills result->explain
+ * @result: its pairs and sets are there
  * A row per pair: a, b, granularity (s), and of the busy time of each, their overlap and each without the
  * other first the exact time (s), then that of the bucket method.  Sets named as those of DFTracer's analyser
  * (compute, io, app_io) are disjoint there, so they are here.
  */
 STA_MUSTCHECK int sta_overlap_explain(const struct sta_overlap_request *request,
-                                      const struct sta_budget *budget, struct sta_overlap_result *answer,
+                                      const struct sta_budget *budget, struct sta_overlap_result *result,
                                       struct sta_error *err);
 
 #endif

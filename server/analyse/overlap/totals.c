@@ -197,7 +197,7 @@ static void put_concurrency(const struct sta_overlap_request *request,
 }
 
 void sta_overlap_totals(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                        struct sta_overlap_result *answer)
+                        struct sta_overlap_result *result)
 {
     struct sta_figures total = {0};
     __int128 largest[STA_OVERLAP_SETS] = {0};
@@ -210,13 +210,13 @@ void sta_overlap_totals(const struct sta_overlap_request *request, const struct 
         for (uint32_t s = 0; s < request->set_count; s++)
             largest[s] = STA_MAX(largest[s], unit.busy[s]);
     }
-    sta_facts_int(&answer->facts, "scope_count", results->unit_count);
-    sta_facts_number(&answer->facts, "span", "s", sta_overlap_seconds(request, total.span));
-    sta_facts_number(&answer->facts, "idle", "s", sta_overlap_seconds(request, total.span - total.covered));
-    put_sets(request, results, &total, largest, &answer->sets);
-    put_pairs(request, &total, &answer->pairs);
-    put_groups(request, results, &answer->groups);
-    put_concurrency(request, results, total.span, &answer->concurrency);
+    sta_facts_int(&result->facts, "scope_count", results->unit_count);
+    sta_facts_number(&result->facts, "span", "s", sta_overlap_seconds(request, total.span));
+    sta_facts_number(&result->facts, "idle", "s", sta_overlap_seconds(request, total.span - total.covered));
+    put_sets(request, results, &total, largest, &result->sets);
+    put_pairs(request, &total, &result->pairs);
+    put_groups(request, results, &result->groups);
+    put_concurrency(request, results, total.span, &result->concurrency);
 }
 
 /* ---- how single events of one set lie in the busy time of another (overlap.md section 2) */

@@ -11,10 +11,10 @@
 
 #define NAMES_SHOWN 20
 
-static void warn(struct sta_overlap_result *answer, char *sentence)
+static void warn(struct sta_overlap_result *result, char *sentence)
 {
-    answer->warnings = sta_realloc_array(answer->warnings, answer->warning_count + 1, sizeof(char *));
-    answer->warnings[answer->warning_count++] = sentence;
+    result->warnings = sta_realloc_array(result->warnings, result->warning_count + 1, sizeof(char *));
+    result->warnings[result->warning_count++] = sentence;
 }
 
 /* "a, b, c and 5 more", in order: the first NAMES_SHOWN are picked one by one, so that many categories take
@@ -62,7 +62,7 @@ static int list_categories(const struct sta_overlap_request *request, const stru
 
 static int warn_of_empty_sets(const struct sta_overlap_request *request,
                               const struct sta_overlap_results *results, const struct sta_budget *budget,
-                              struct sta_overlap_result *answer, struct sta_error *err)
+                              struct sta_overlap_result *result, struct sta_error *err)
 {
     char *cats = NULL;
     int rc = 0;
@@ -72,29 +72,29 @@ static int warn_of_empty_sets(const struct sta_overlap_request *request,
         if (cats == NULL)
             rc = list_categories(request, budget, &cats, err);
         if (rc == 0)
-            warn(answer, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
+            warn(result, sta_sprintf("No event is in the set %s. The categories of this trace are %s.",
                                      request->sets[s].name, cats));
     }
     free(cats);
     return rc;
 }
 
-static void warn_of_layers(const struct sta_overlap_request *request, struct sta_overlap_result *answer)
+static void warn_of_layers(const struct sta_overlap_request *request, struct sta_overlap_result *result)
 {
     if (request->layers_left_out > 0)
-        warn(answer,
+        warn(result,
              sta_sprintf(
-                 "These are the first %u layers; %u more do not fit into one answer. Pick some with layers.",
+                 "These are the first %u layers; %u more do not fit into one result. Pick some with layers.",
                  request->set_count, request->layers_left_out));
 }
 
 static void warn_of_single_group(const struct sta_overlap_request *request,
-                                 const struct sta_overlap_results *results, struct sta_overlap_result *answer)
+                                 const struct sta_overlap_results *results, struct sta_overlap_result *result)
 {
     if (request->scope.kind == STA_SCOPE_RANK_GROUP && results->unit_count == 1 &&
         results->processes[results->units[0]] == 1)
-        warn(answer,
-             sta_strdup("There is one rank group, of one process without worker processes: the answer "
+        warn(result,
+             sta_strdup("There is one rank group, of one process without worker processes: the result "
                         "is that of scope process."));
 }
 
@@ -115,7 +115,7 @@ static int compare_hosts(const void *a, const void *b)
 }
 
 static void warn_of_clocks(const struct sta_overlap_request *request,
-                           const struct sta_overlap_results *results, struct sta_overlap_result *answer)
+                           const struct sta_overlap_results *results, struct sta_overlap_result *result)
 {
     const struct sta_dictionary *names = sta_snapshot_entities(request->query->snapshot)->hosts;
     uint32_t limit = sta_dictionary_count(names);
@@ -129,7 +129,7 @@ static void warn_of_clocks(const struct sta_overlap_request *request,
     int64_t end = count > 0 ? hosts[0].span.end : 0;
     for (size_t h = 1; h < count; h++) {
         if (hosts[h].span.start > end) {
-            warn(answer,
+            warn(result,
                  sta_sprintf("The events of host %s begin %.6f s after those of the hosts before it have "
                              "ended; their clocks may differ.",
                              hosts[h].name, sta_overlap_seconds(request, hosts[h].span.start - end)));
@@ -141,12 +141,12 @@ static void warn_of_clocks(const struct sta_overlap_request *request,
 }
 
 int sta_overlap_warn(const struct sta_overlap_request *request, const struct sta_overlap_results *results,
-                     const struct sta_budget *budget, struct sta_overlap_result *answer,
+                     const struct sta_budget *budget, struct sta_overlap_result *result,
                      struct sta_error *err)
 {
-    warn_of_layers(request, answer);
-    int rc = warn_of_empty_sets(request, results, budget, answer, err);
-    warn_of_single_group(request, results, answer);
-    warn_of_clocks(request, results, answer);
+    warn_of_layers(request, result);
+    int rc = warn_of_empty_sets(request, results, budget, result, err);
+    warn_of_single_group(request, results, result);
+    warn_of_clocks(request, results, result);
     return rc;
 }

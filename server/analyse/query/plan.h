@@ -20,13 +20,13 @@ struct sta_plan_output {
 };
 
 struct sta_plan_order {
-    uint32_t column; /* of the result (of the last stage with compare: of the answer); for plain rows of the
+    uint32_t column; /* of the result (of the last stage with compare: of the query's); for plain rows of the
                         schema when past the outputs: outputs + schema index */
     bool descending;
 };
 
 enum sta_plan_kind {
-    STA_PLAN_ROWS,     /* rows pass on, or end as the answer */
+    STA_PLAN_ROWS,     /* rows pass on, or end as the result */
     STA_PLAN_GROUPS,   /* keys and outputs */
     STA_PLAN_DESCRIBE, /* groups with STA_DESCRIBE_OUTPUTS outputs for each described expression: turned into
                           a row per expression */
@@ -100,7 +100,7 @@ struct sta_plan {
     bool has_from, has_to;
     double from, to; /* seconds from the origin */
     struct sta_column_info
-        *columns; /* of the answer, in order: the last stage's result, then what compare adds */
+        *columns; /* of the query's result, in order: the last stage's, then what compare adds */
     size_t column_count;
     struct sta_arena memory;
 };

@@ -4,7 +4,7 @@
  * filter, classifies them, and shows them to every accumulator.  It is visited once; but where rows are
  * wanted in order of time and memory is short, in parts that follow one another in time, so that each row is
  * still shown once.  Accumulators keep one state per worker and merge them after the pass; whatever they add
- * must be associative and commutative, so that answers do not depend on who saw which rows. */
+ * must be associative and commutative, so that results do not depend on who saw which rows. */
 #ifndef STA_ANALYSE_SOURCES_SCAN_H
 #define STA_ANALYSE_SOURCES_SCAN_H
 

@@ -2,7 +2,7 @@
  * analyse).
  *
  * A sum that does not fit 64 bits is STA_TOO_LARGE, and stays so whatever is added: since nothing is
- * subtracted, no order of additions gives another result.  In a table such a cell is missing, and the answer
+ * subtracted, no order of additions gives another result.  In a table such a cell is missing, and the result
  * says how many there are. */
 #ifndef STA_ANALYSE_VIEWS_BOUNDED_SUM_H
 #define STA_ANALYSE_VIEWS_BOUNDED_SUM_H

@@ -118,7 +118,7 @@ static int next_version(uint64_t last, uint64_t *version, struct sta_error *err)
 }
 
 /* Whether the manifest in place may be the new one.  A rename that failed has mostly not happened, but a file
- * system across a network may have lost its answer. */
+ * system across a network may have lost its reply. */
 static bool may_be_in_place(const struct sta_writer *writer)
 {
     struct sta_error err = STA_ERROR_INIT;

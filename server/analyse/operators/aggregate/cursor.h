@@ -44,8 +44,7 @@ static inline const uint64_t *sta_group_cursor_words(struct sta_group_cursor *cu
     return cursor->table != NULL ? sta_sorted_words(cursor->table, place)
                                  : sta_group_cursor_run_words(cursor, place);
 }
-/** To a place.  Those of a run come one after another; values of the group before that were not looked at are
- * passed over. */
+/** Goes to a place.  Those of a run come one after another; unread values of the group before are skipped. */
 STA_MUSTCHECK int sta_group_cursor_go(struct sta_group_cursor *cursor, size_t place, struct sta_error *err);
 /** Once the words at hand are used up: brings further ones. */
 STA_MUSTCHECK int sta_group_cursor_more(struct sta_group_cursor *cursor, size_t list, struct sta_error *err);

@@ -145,8 +145,7 @@ static int merge_range(struct pipeline *line, size_t number, struct sta_error *e
 
 /* ---- giving out */
 
-/* Some ranges are merged, as a task each; @emits: another task, the first, gives what was merged before to
- * the sink. */
+/* Merges some ranges, each as a task; @emits: the first task gives what was merged before to the sink. */
 struct round {
     struct pipeline *line;
     bool emits;

@@ -8,7 +8,7 @@
 #include "analyse/operators/vectors.h"
 #include "common/memory.h"
 
-static const char WHAT[] = "the units of an answer";
+static const char WHAT[] = "the units of a result";
 
 /* Values lie in arrays that never move, each twice as large as the one before: reading takes no lock. */
 #define FIRST_CHUNK_BITS 10

@@ -1,4 +1,4 @@
-/* Ranks, the layout that orders like the answer, and tables sorted by it. */
+/* Ranks, the layout that orders like the result, and tables sorted by it. */
 #include "analyse/operators/aggregate/order.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* order.h - the order of the answer: ranks for texts, one layout for all keys; and tables brought into it
+/* order.h - the order of the result: ranks for texts, one layout for all keys; and tables brought into it
  * (private to aggregate). */
 #ifndef STA_ANALYSE_OPERATORS_AGGREGATE_ORDER_H
 #define STA_ANALYSE_OPERATORS_AGGREGATE_ORDER_H

@@ -17,7 +17,7 @@ STA_MUSTCHECK int sta_group_results_init(struct sta_group_results *results, cons
                                          const struct sta_group_order *order, struct sta_error *err);
 void sta_group_results_fini(struct sta_group_results *results);
 
-/* A column of the answer. */
+/* A column of the result. */
 struct sta_result_column {
     enum sta_type type;
     const struct sta_dictionary *texts;

@@ -80,8 +80,7 @@ struct sta_stream_reader {
 void sta_stream_reader_init(struct sta_stream_reader *reader, const struct sta_spill *spill,
                             const struct sta_run_stream *stream, size_t capacity);
 void sta_stream_reader_fini(struct sta_stream_reader *reader);
-/** Makes that at least @need bytes are at bytes + at, unless the stream ends; as many more as fit come
- * along. */
+/** Reads until @need bytes are at bytes + at, or the stream ends; more if they fit. */
 STA_MUSTCHECK int sta_stream_reader_fill(struct sta_stream_reader *reader, size_t need,
                                          struct sta_error *err);
 

@@ -150,7 +150,7 @@ static void make_compare(struct sta_maker *maker, const struct sta_document *ask
     refuse_twins(maker);
 }
 
-void sta_make_answer(struct sta_maker *maker)
+void sta_make_columns(struct sta_maker *maker)
 {
     struct sta_plan *plan = maker->plan;
     const struct sta_plan_stage *stage = maker->stage;

@@ -108,9 +108,9 @@ struct sta_expression *sta_compile(struct sta_maker *maker, sta_parse parse, con
 
 /* ---- columns */
 
-/* A bare column that was asked for by an older name is answered under the present one. */
-static const char *answered_name(const struct sta_maker *maker, const char *name,
-                                 const struct sta_expression *expression)
+/* A bare column that was asked for by an older name is returned under the present one. */
+static const char *present_name(const struct sta_maker *maker, const char *name,
+                                const struct sta_expression *expression)
 {
     const char *present = sta_present_name(sta_text_of(name));
     int column = expression->column;
@@ -131,7 +131,7 @@ void sta_make_outputs(struct sta_maker *maker, const struct sta_items *items, st
             sta_compile(maker, sta_expression_parse, item->value, item->pointer);
         if (expression == NULL)
             return;
-        names[i] = answered_name(maker, item->name, expression);
+        names[i] = present_name(maker, item->name, expression);
         outputs[(*count)++] = (struct sta_plan_output){.name = sta_maker_copy(maker, names[i]),
                                                        .unit = sta_static_unit(expression->unit),
                                                        .expression = expression};

@@ -132,8 +132,8 @@ void sta_make_rows(struct sta_maker *maker);
 /** The result as the schema of the next stage. */
 struct sta_schema sta_pass_on(struct sta_maker *maker);
 
-/** Columns of the answer: the last stage's result and what compare adds to it. */
-void sta_make_answer(struct sta_maker *maker);
+/** Columns of the query's result: those of the last stage and what compare adds to them. */
+void sta_make_columns(struct sta_maker *maker);
 void sta_make_order(struct sta_maker *maker);
 void sta_make_limit(struct sta_maker *maker);
 /** Marks outputs that nothing reads, when all stages are made. */

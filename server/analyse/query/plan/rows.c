@@ -1,4 +1,4 @@
-/* Rows that pass on, or are the answer: all their columns, those asked for, or the usual ones. */
+/* Rows that pass on, or are the result: all their columns, those asked for, or the usual ones. */
 #include <string.h>
 
 #include "analyse/query/plan/maker.h"
@@ -58,7 +58,7 @@ static void output_asked(struct sta_maker *maker, const struct sta_document *col
         sta_make_outputs(maker, &items, &stage->outputs, &stage->output_count);
 }
 
-/* A later stage may use any of them; the answer shows the usual ones. */
+/* A later stage may use any of them; the result shows the usual ones. */
 static void output_all(struct sta_maker *maker)
 {
     struct sta_plan_stage *stage = maker->stage;

@@ -138,7 +138,7 @@ void sta_make_stage(struct sta_maker *maker, const struct sta_schema *input)
     if (!maker->failed)
         make_kind(maker);
     if (!maker->failed && maker->is_last)
-        sta_make_answer(maker);
+        sta_make_columns(maker);
     if (!maker->failed)
         sta_make_order(maker);
     if (!maker->failed)

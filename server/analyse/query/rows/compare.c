@@ -23,7 +23,7 @@ struct comparison {
     struct sta_key_value *cells;    /* by run, then column: of the present combination */
     bool *there;                    /* by run */
     bool open;                      /* there is a present combination */
-    struct sta_vector *vectors;     /* by column of the answer */
+    struct sta_vector *vectors;     /* by column of the result */
     struct sta_vector_space *space; /* of them */
     uint32_t rows;                  /* in the space */
     struct sta_materialized *compared;
@@ -68,7 +68,7 @@ static struct sta_key_value ratio_of(enum sta_type type, const struct sta_key_va
     return (struct sta_key_value){sta_bits_of(ratio), !isfinite(ratio)};
 }
 
-/* ---- rows of the answer */
+/* ---- rows of the result */
 
 static int flush(struct comparison *c, struct sta_error *err)
 {

@@ -82,7 +82,7 @@ static uint64_t fingerprint_of(const struct sta_query *query)
 /* ---- results */
 
 /* A materialized result needs nothing else; what it was made from would be held as long as the result is
- * kept, and takes more than a short answer. */
+ * kept, and takes more than a short result. */
 static void drop_sources(struct sta_query_result *result)
 {
     sta_plan_fini(&result->plan);

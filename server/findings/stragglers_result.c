@@ -177,8 +177,8 @@ static int put_arrivals(const struct sta_run *run, const struct sta_phases *phas
 
 /* ---- the whole */
 
-static int answer_arrivals(struct sta_run *run, const struct sta_phases *phases, struct sta_facts *facts,
-                           struct sta_table *rows, struct sta_error *err)
+static int measure_arrivals(struct sta_run *run, const struct sta_phases *phases, struct sta_facts *facts,
+                            struct sta_table *rows, struct sta_error *err)
 {
     struct sta_arrivals arrivals;
     int rc = sta_arrivals_find(phases, run->budget, &arrivals, err);
@@ -188,9 +188,9 @@ static int answer_arrivals(struct sta_run *run, const struct sta_phases *phases,
     return rc;
 }
 
-static int answer_members(struct sta_run *run, const struct sta_phases *phases,
-                          const struct parameters *parameters, struct sta_facts *facts,
-                          struct sta_table *rows, struct sta_error *err)
+static int measure_members(struct sta_run *run, const struct sta_phases *phases,
+                           const struct parameters *parameters, struct sta_facts *facts,
+                           struct sta_table *rows, struct sta_error *err)
 {
     struct sta_attribution chain = {0};
     struct sta_charged charged = {0};
@@ -228,8 +228,8 @@ int sta_stragglers_run(const struct sta_overlap_query *query, const struct sta_b
     if (rc == STA_OK)
         rc = sta_phases_read(&run, &phases, err);
     if (rc == STA_OK)
-        rc = parameters.arrival ? answer_arrivals(&run, &phases, facts, rows, err)
-                                : answer_members(&run, &phases, &parameters, facts, rows, err);
+        rc = parameters.arrival ? measure_arrivals(&run, &phases, facts, rows, err)
+                                : measure_members(&run, &phases, &parameters, facts, rows, err);
     sta_phases_fini(&phases);
     sta_run_fini(&run);
     if (rc != STA_OK)

@@ -105,9 +105,9 @@ static const char *verdict_of(double share, double goal)
 }
 
 static void put_facts(const struct sta_run *run, const struct sta_utilisation_options *options,
-                      const struct sta_utilisation *utilisation, struct sta_utilisation_result *answer)
+                      const struct sta_utilisation *utilisation, struct sta_utilisation_result *result)
 {
-    struct sta_facts *facts = &answer->facts;
+    struct sta_facts *facts = &result->facts;
     const struct sta_utilisation_sum *whole = &utilisation->whole;
     const double au = sta_utilisation_share(whole);
     sta_facts_number(facts, "goal", NULL, options->goal);
@@ -121,8 +121,8 @@ static void put_facts(const struct sta_run *run, const struct sta_utilisation_op
     sta_facts_int(facts, "ranks", utilisation->ranks);
     const double job = (double)utilisation->job * utilisation->ranks;
     sta_findings_fact(facts, "job_au", NULL, job > 0 ? (double)utilisation->job_compute / job : NAN);
-    answer->verdict = verdict_of(au, options->goal);
-    answer->verdict_dlio = verdict_of(whole->au_dlio, options->goal);
+    result->verdict = verdict_of(au, options->goal);
+    result->verdict_dlio = verdict_of(whole->au_dlio, options->goal);
 }
 
 static int read_count(const struct sta_document *request, const char *name, int64_t *value,
@@ -164,13 +164,13 @@ static int check_phases(const struct sta_run *run, struct sta_error *err)
 }
 
 int sta_utilisation_run(const struct sta_overlap_query *query, const struct sta_budget *budget,
-                        struct sta_utilisation_result *answer, struct sta_error *err)
+                        struct sta_utilisation_result *result, struct sta_error *err)
 {
     struct sta_run run;
     struct sta_phases phases = {.account = budget->account};
     struct sta_utilisation utilisation = {.account = budget->account};
     struct sta_utilisation_options options = {.goal = 0.9, .warmup_steps = 1};
-    *answer = (struct sta_utilisation_result){0};
+    *result = (struct sta_utilisation_result){0};
     int rc = sta_run_open(&run, query, budget, err);
     if (rc == STA_OK)
         rc = check_phases(&run, err);
@@ -185,16 +185,16 @@ int sta_utilisation_run(const struct sta_overlap_query *query, const struct sta_
     if (rc == STA_OK)
         rc = sta_utilisation_measure(&phases, &options, &utilisation, err);
     if (rc == STA_OK)
-        rc = put_ranks(&run, &phases, &options, answer, err);
+        rc = put_ranks(&run, &phases, &options, result, err);
     if (rc == STA_OK) {
-        put_epochs(&run, &phases, &utilisation, &answer->epochs);
-        put_facts(&run, &options, &utilisation, answer);
+        put_epochs(&run, &phases, &utilisation, &result->epochs);
+        put_facts(&run, &options, &utilisation, result);
     }
     sta_utilisation_fini(&utilisation);
     sta_phases_fini(&phases);
     sta_run_fini(&run);
     if (rc != STA_OK)
-        sta_utilisation_result_fini(answer);
+        sta_utilisation_result_fini(result);
     return rc;
 }
 

@@ -198,7 +198,7 @@ static void put_blocking(const struct sta_run *run, const struct sta_blocking_tr
 
 /* ---- the whole */
 
-static int put_answer(struct sta_run *run, struct sta_attribution *asked, struct sta_charged *charged,
+static int put_result(struct sta_run *run, struct sta_attribution *asked, struct sta_charged *charged,
                       struct sta_attribution_result *attribution, struct sta_error *err)
 {
     struct sta_charged_rows rows = {.account = run->budget->account};
@@ -265,7 +265,7 @@ int sta_attribution_run(const struct sta_overlap_query *query, const struct sta_
     if (rc == STA_OK)
         rc = check_scope(&asked, &charged, err);
     if (rc == STA_OK)
-        rc = put_answer(&run, &asked, &charged, attribution, err);
+        rc = put_result(&run, &asked, &charged, attribution, err);
     sta_charged_fini(&charged);
     sta_attribution_fini(&asked);
     sta_run_fini(&run);
