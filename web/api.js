@@ -1,6 +1,6 @@
 /* api.js - the only file that talks to the server.
  *
- * Every answer comes through call(), which turns a problem document into a Problem, notices when the server cannot be
+ * Every response comes through call(), which turns a problem document into a Problem, notes when the server cannot be
  * reached or wants a sign-in, and says so through `connection`.  A heartbeat finds out when the server is back. */
 
 const BASE = '/api/v1';
@@ -82,7 +82,7 @@ async function call(address, options) {
 const SETTLED_MS = 120;
 
 /**
- * Waits until no call is under way, and those that follow from an answer have been made.
+ * Waits until no call is under way, and those that follow from a response have been made.
  * @param {AbortSignal} signal  ends it early
  */
 export async function settled(signal) {
@@ -140,7 +140,7 @@ async function keptOr(key, load) {
     return answer;
 }
 
-/** An answer as it comes. */
+/** A response as it comes. */
 export async function getForText(path, parameters) {
     return (await call(url(path, parameters), {})).text();
 }
@@ -160,7 +160,7 @@ export async function send(method, path, body, signal) {
     return text ? JSON.parse(text) : null;
 }
 
-/** The answer to a POST as it comes, such as CSV. */
+/** The response to a POST as it comes, such as CSV. */
 export async function sendForText(path, parameters, body) {
     return (
         await call(url(path, parameters), {

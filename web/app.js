@@ -45,7 +45,7 @@ const PAGES = [
     { name: 'report', label: 'Trace quality', key: 'r', ofTrace: true, load: () => import('./pages/report.js') },
 ];
 
-/* Names of pages as they are read, for whoever types an address: `?page=breakdown`. */
+/* Names of pages as the menu shows them, for addresses that are typed: `?page=breakdown`. */
 const ALIASES = { breakdown: 'layer', table: 'flat', 'io-vs-compute': 'overlap', quality: 'report' };
 
 const host = h('main', { id: 'main', tabindex: -1, 'aria-busy': 'true' }); /* until the page stands */
@@ -144,7 +144,7 @@ async function signIn() {
     });
 }
 
-/** Asks who is there first, so that whoever must sign in is not shown refusals. */
+/** Fetches the session first, so that users who must sign in are not shown refusals. */
 async function begin() {
     pageOf(here())
         .load()
@@ -229,7 +229,7 @@ function onClick(event) {
     visit(anchor.getAttribute('href'));
 }
 
-/** What no page caught: said, since whoever looks at the page does not look at the console. */
+/** Shows errors that no page caught, since users do not look at the console. */
 function onFault(fault) {
     if (!fault || fault.name === 'AbortError' || /ResizeObserver/.test(fault.message ?? '')) return;
     toast(`Something in this page went wrong: ${fault.message ?? fault}. Loading it anew may help.`, 'bad');

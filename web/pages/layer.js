@@ -172,7 +172,7 @@ function noEvents(name, { filter, from, to }) {
         : `The trace has no event of ${name}.`;
 }
 
-/** Where nobody named a layer: the one that moved most bytes, else the one with most events. */
+/** Where the address names no layer: the one that moved most bytes, else the one with most events. */
 function mostOf(layers) {
     return [...layers].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || b.count - a.count)[0]?.name;
 }

@@ -205,7 +205,7 @@ function overlapPicture(trace, bar) {
     };
 }
 
-/** The answer in a sentence, and what sums per bin would have said. */
+/** The result in a sentence, and what sums per bin would have given. */
 function verdict({ sets, hidden, behind, scope }, answer, granularity) {
     if (hidden === behind)
         return h('p', { class: 'notice' }, 'One set alone overlaps with nothing: choose a second one.');

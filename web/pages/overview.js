@@ -109,7 +109,7 @@ function summaryPicture(trace, bar) {
         named = true;
     }
 
-    /** Cards above grow as their answers come: it stays in sight until somebody acts. */
+    /** Cards above grow as their responses come: it stays in sight until the user acts. */
     function lead(element) {
         const watch = new ResizeObserver(() => element.scrollIntoView({ block: 'center' }));
         watch.observe(whole);
@@ -117,7 +117,7 @@ function summaryPicture(trace, bar) {
             addEventListener(act, () => watch.disconnect(), { once: true, passive: true });
     }
 
-    /** What asks for itself; it need not wait for the summary where all but the range is as it was. */
+    /** Cards with requests of their own: they need not wait for the summary where only the range has changed. */
     function showBeside(place, parameters, granularity) {
         const compatible = isCompatible(place),
             ofEvents = !compatible && trace.kind === 'events';

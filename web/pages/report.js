@@ -12,7 +12,7 @@ import { go } from '../state.js';
 
 export const title = 'Trace quality';
 
-/* What a line can be, in the order of the flow; `bad`: worth a look. */
+/* What a line can be, in the order of the flow; `bad`: to be checked. */
 const KINDS = [
     { kind: 'events', words: 'complete events', color: 'var(--layer-1)' },
     { kind: 'metadata', words: 'names of files, hosts and processes', color: 'var(--layer-6)' },

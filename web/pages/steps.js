@@ -304,7 +304,7 @@ function stepsPicture(trace, bar) {
     };
 }
 
-/** Sums need the rows of all ranks, which may be more than a page of the answer. */
+/** Sums need the rows of all ranks, which may be more than a page of the response. */
 async function allRows(load, rowsOf) {
     const all = [];
     let next;

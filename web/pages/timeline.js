@@ -283,7 +283,7 @@ function timelinePicture(trace, bar) {
         });
     }
 
-    /** The answer about the chosen event: it is marked, and brought into sight where it is not. */
+    /** The response about the chosen event: it is marked, and brought into sight where it is not. */
     function onEvent(event) {
         if (chosen?.id === event.id) return;
         const { perSecond, tree } = known,

@@ -183,7 +183,7 @@ export function open(host, place) {
         element.cells[0].append(progress ? progress.element : h('p', { class: 'bad-text' }, problem));
     }
 
-    /** Watches the running jobs; the list itself tells about those that wait. */
+    /** Watches the running jobs; the list itself shows those that wait. */
     function follow() {
         for (const { job } of traces) {
             if (!job || watched.has(job) || watched.size >= STREAMS) continue;

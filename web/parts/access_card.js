@@ -11,7 +11,7 @@ import { scrolling, table } from './table.js';
 
 const UNEVEN = 'Files of which the slowest and the fastest rank differ by 15 %';
 
-/* Members of the answer: what they are called, their unit, and what they mean. */
+/* Members of the response: what they are called, their unit, and what they mean. */
 const ROWS = [
     ['ops', 'Calls with a size', 'count'],
     ['known', 'Of known offset', 'count'],

@@ -1,4 +1,4 @@
-/* breakdown.js - the answer to "where did the time go" in one bar and one sentence.
+/* breakdown.js - where the time went, in one bar and one sentence.
  *
  * The time of the outermost layer, summed over rank groups, falls apart into: compute; what each layer beside it kept
  * the ranks busy while they did not compute (exposed time); and what the enclosing layers did themselves (self time).

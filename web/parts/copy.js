@@ -46,7 +46,7 @@ function pandasPostOf(path, request) {
 }
 
 /**
- * The menu that every table and chart has; for an answer that is no table, only its call.
+ * The menu that every table and chart has; for a response that is no table, only its call.
  * @param {string} path
  * @param {Object} parameters
  * @param {string|null} name  of the file that CSV is saved as; null: the answer is no table

@@ -116,7 +116,7 @@ function heatOf(data, granularity, layer, from, to) {
     };
 }
 
-/** The processes of an answer in the order of hosts and their numbers. */
+/** The processes of a response in the order of hosts and their numbers. */
 function processesOf(data) {
     const found = new Map();
     for (const [host, pid] of data) found.set(`${host} ${pid}`, { host_name: host, pid });

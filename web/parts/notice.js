@@ -38,7 +38,7 @@ export function failed(element) {
 }
 
 /**
- * Draws an answer into a box.  An exception in drawing is a mistake of the dashboard: it is said in the box instead of
+ * Draws a response into a box.  An exception in drawing is a bug of the dashboard: it is said in the box instead of
  * the picture, and goes to the console, so that nobody waits before a skeleton that never ends.
  * @param {HTMLElement} box
  * @param {() => any} show  may take its time, and gives a promise then

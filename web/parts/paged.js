@@ -1,4 +1,4 @@
-/* paged.js - the rows of an answer, of which only those are here that somebody looked at.
+/* paged.js - the rows of a response, of which only those are here that somebody looked at.
  *
  * The server gives any row by its number (offset), so the last one of millions is as near as the first. */
 

@@ -6,7 +6,7 @@ const probe = h('span', { class: 'visually-hidden', 'aria-hidden': 'true' });
 
 const pixel = penOf(document.createElement('canvas'), { willReadFrequently: true });
 
-/* What was asked already: each answer makes the browser work out styles and read a pixel back. */
+/* Colours resolved already: each new one makes the browser compute styles and read a pixel back. */
 const known = new Map();
 
 /**

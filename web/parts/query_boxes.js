@@ -37,7 +37,7 @@ const ASKS = [
     ['json', 'JSON', 'The request as the API takes it: stages, histograms, descriptions'],
 ];
 
-/** Everything of the place that is the query or how its answer is shown, taken away. */
+/** Everything of the place that is the query or how its response is shown, taken away. */
 export const NOTHING = Object.fromEntries([...MEMBERS, 'show', 'y', 'hide'].map((key) => [key, null]));
 
 /**

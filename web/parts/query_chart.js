@@ -1,4 +1,4 @@
-/* query_chart.js - an answer as a chart: lines where a key is a bin of time, else bars, a bar for each row. */
+/* query_chart.js - a response as a chart: lines where a key is a bin of time, else bars, a bar for each row. */
 
 import { bars } from './bars.js';
 import { lines } from './lines.js';

@@ -1,4 +1,4 @@
-/* query_steps.js - how an answer was found: the steps that the server took, what each read, and how long it took. */
+/* query_steps.js - how a result was computed: the steps that the server took, what each read, and how long it took. */
 
 import { h } from '../dom.js';
 import { plural, text } from '../format.js';

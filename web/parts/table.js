@@ -171,13 +171,13 @@ export function sorted(rows, columns, sort) {
     });
 }
 
-/** A column of an answer, or null. */
+/** A column of a response, or null. */
 export function columnOf(answer, name) {
     const index = answer.columns.indexOf(name);
     return index < 0 ? null : answer.data.map((row) => row[index]);
 }
 
-/** The rows of an answer as objects. */
+/** The rows of a response as objects. */
 export function recordsOf(answer) {
     return answer.data.map((row) => Object.fromEntries(answer.columns.map((name, index) => [name, row[index]])));
 }

@@ -81,7 +81,7 @@ export function coarsePicture(trace) {
     return { element, announce, hide };
 }
 
-/** Steps of a strip, each as opaque as the part of it in which something ran; none vanishes in which anything did. */
+/** Cells, each as opaque as the part of it in which something ran; none is invisible in which anything did. */
 function maskOf(shares) {
     const stops = shares.map((share, at) => {
         const alpha = share > 0 ? 0.15 + 0.85 * share : 0;

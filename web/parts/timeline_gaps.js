@@ -31,7 +31,7 @@ export function gapTools(trace, place, asked) {
 
 /**
  * @param {{trace: Object, place: Object, view: import('./timeline_drawer.js').DrawerView, asked: Object, panel: any,
- *   list: Function}} options  asked: the window and lanes; list: shows an answer as rows
+ *   list: Function}} options  asked: the window and lanes; list: shows a response as rows
  */
 export function showGaps({ trace, place, view, asked, panel, list }) {
     const path = `traces/${trace.id}/gaps`,

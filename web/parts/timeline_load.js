@@ -1,4 +1,4 @@
-/* timeline_load.js - what a tile of the timeline asks the API, and its answer as a tile. */
+/* timeline_load.js - what a tile of the timeline asks the API, and its response as a tile. */
 
 import { get } from '../api.js';
 import { tileOfEvents } from './timeline_boxes.js';

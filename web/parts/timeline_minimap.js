@@ -1,4 +1,4 @@
-/* timeline_minimap.js - the whole job in a strip, and the part of it that is in view: a frame to drag. */
+/* timeline_minimap.js - the whole job in small, and the part of it that is in view: a frame to drag. */
 
 import { h, penOf } from '../dom.js';
 import { densities, TALL, tileOfDensity } from './timeline_density.js';

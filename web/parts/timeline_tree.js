@@ -80,7 +80,7 @@ function chunks(name, lanes) {
     }
 }
 
-/** What opens with a lane: a process that is alone in its rank gives way to its threads. */
+/** What opens with a lane: of a process that is alone in its rank, its threads. */
 export function below({ children }) {
     return children.length === 1 && children[0].level === 'process' ? children[0].children : children;
 }

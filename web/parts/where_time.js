@@ -1,6 +1,6 @@
-/* where_time.js - the card that answers where the time went, whatever preset the trace has.
+/* where_time.js - the card that shows where the time went, whatever preset the trace has.
  *
- * DESIGN.  With a compute layer the summary holds the answer (breakdown.js).  Where it does not, each moment of each
+ * DESIGN.  With a compute layer the summary holds the result (breakdown.js).  Where it does not, each moment of each
  * unit is given to one of the sets that were active then: the parts then add up to the whole.  Of several sets it is
  * the one that was active least in all, which among calls inside each other is the innermost. */
 

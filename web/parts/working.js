@@ -11,7 +11,7 @@ const SLOW_MS = 1000,
     PROGRESS_MS = 2000,
     POLL_MS = 600;
 
-/* Words in the page, and the call that each is about; whoever has left it needs no more news. */
+/* Words in the page, and the call that each is about; those of pages that were left are removed. */
 const waiting = new Map();
 let polling = false;
 
