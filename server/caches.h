@@ -41,8 +41,8 @@ void sta_caches_close(struct sta_caches *caches);
 /** @context: struct sta_caches.  Whether a client waits for a response.  Context: any thread. */
 bool sta_caches_are_wanted(void *context);
 
-/** Trims what queries freed and the allocator keeps, once the daemon has been idle for some ten seconds.  To be
- * called about once a second, by one thread. */
+/** Trims what queries freed and the allocator keeps, once the daemon has been idle for some ten seconds.  To
+ * be called about once a second, by one thread. */
 void sta_caches_rest(struct sta_caches *caches);
 
 #endif

@@ -89,7 +89,7 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def measure_crowd(table, data, scratch):
+def measure_slow_clients(table, data, scratch):
     """how long /healthz takes while slow clients trickle their requests and many questions are asked"""
     trace, statuses, numbers = data.four_files(), [], iter(range(QUESTIONS))
     with Daemon(scratch / "store", [trace.path], ["--memory", MEMORY, "--request-timeout", "600", "--connections-per-client", "1000"]) as daemon:

@@ -80,16 +80,16 @@ OF_REPLICAS = {
 }
 
 
-class Asker:
-    """one trace of a daemon, asked what it has not been asked before"""
+class Client:
+    """one trace of a daemon; each request is one that the daemon has not computed before"""
 
     def __init__(self, daemon, identity):
-        self.daemon, self.path, self.asked = daemon, f"/api/v1/traces/{identity}", 0
+        self.daemon, self.path, self.sent = daemon, f"/api/v1/traces/{identity}", 0
 
-    def ask(self, request, call="query"):
-        """(seconds, answer)"""
-        self.asked += 1
-        body = json.loads(json.dumps(request).replace('"nN"', f'"n{self.asked}"'))
+    def send(self, request, call="query"):
+        """(seconds, response)"""
+        self.sent += 1
+        body = json.loads(json.dumps(request).replace('"nN"', f'"n{self.sent}"'))
         start = time.perf_counter()
         status, _, text = self.daemon.request("POST", f"{self.path}/{call}", body)
         taken = time.perf_counter() - start
@@ -98,11 +98,11 @@ class Asker:
         return taken, json.loads(text)
 
     def median(self, request, call="query"):
-        return statistics.median(self.ask(request, call)[0] for _ in range(RUNS))
+        return statistics.median(self.send(request, call)[0] for _ in range(RUNS))
 
 
 def agree(answer, rows, count):
-    """whether both mean the same question: as many rows, the same first integers"""
+    """whether both mean the same query: as many rows, the same first integers"""
     integers = [[v for v in row if isinstance(v, int) and not isinstance(v, bool)] for row in rows]
     mine = [[v for v in row if isinstance(v, int) and not isinstance(v, bool)] for row in answer["data"][:len(rows)]]
     return len(answer["data"]) == count and all(a[:1] == b[:1] for a, b in zip(mine, integers))
@@ -120,24 +120,24 @@ def timed(process, ask, question):
     return taken, processor_time(process) - before
 
 
-def in_turns(table, asker, session, label, against, request, sql, goal):
-    pairs = [(timed(asker.daemon.process, asker.ask, request), timed(session.process, session.ask, sql)) for _ in range(RUNS)]
+def in_turns(table, client, session, label, against, request, sql, goal):
+    pairs = [(timed(client.daemon.process, client.send, request), timed(session.process, session.ask, sql)) for _ in range(RUNS)]
     (mine, my_work), (theirs, their_work) = ([statistics.median(p[who][i] for p in pairs) for i in (0, 1)] for who in (0, 1))
     table.add(label, seconds(mine), against, seconds(theirs), f"{theirs / mine:.1f} x; {their_work / my_work:.1f} x in processor time", goal)
 
 
-def beside(table, asker, session, label, question, events):
+def beside(table, client, session, label, question, events):
     request, sql, goal = question
-    answer = asker.ask(request)[1]
+    answer = client.send(request)[1]
     if session is None:
-        return table.add(f"{label}, {events:,} events", seconds(asker.median(request)), "DuckDB", "left out", "", goal)
+        return table.add(f"{label}, {events:,} events", seconds(client.median(request)), "DuckDB", "left out", "", goal)
     _, count, rows = session.ask(sql)
     if not agree(answer, rows, count):
         raise RuntimeError(f"{label}: the daemon says {answer['data'][:3]}, DuckDB {rows}")
     rows = f" ({answer['row_count']:,} rows)" if answer["row_count"] > 1000 else ""
-    in_turns(table, asker, session, f"{label}{rows}, {events:,} events", "DuckDB", request, sql, goal)
+    in_turns(table, client, session, f"{label}{rows}, {events:,} events", "DuckDB", request, sql, goal)
     if rows and "GROUP BY" in sql:  # the daemon holds all groups in order, for the pages that follow
-        in_turns(table, asker, session, "", "DuckDB, all rows kept in order", request, "CREATE OR REPLACE TEMP TABLE answer AS " + sql.removesuffix(" LIMIT 1000"), goal)
+        in_turns(table, client, session, "", "DuckDB, all rows kept in order", request, "CREATE OR REPLACE TEMP TABLE answer AS " + sql.removesuffix(" LIMIT 1000"), goal)
 
 
 def compare(table, trace, scratch, questions):
@@ -147,12 +147,12 @@ def compare(table, trace, scratch, questions):
     with Daemon(scratch / "store", [trace.path]) as daemon:
         described = daemon.ingest(trace.path)
         wait_until(lambda: daemon.idle(50), timeout=120, what="the work after the ingest")
-        asker, events = Asker(daemon, described["id"]), described["events"]
+        client, events = Client(daemon, described["id"]), described["events"]
         session = duck.Session(interpreter, trace, scratch) if interpreter else None
         try:
             for label, question in questions.items():
                 try:
-                    beside(table, asker, session, label, question, events)
+                    beside(table, client, session, label, question, events)
                 except RuntimeError as error:
                     table.leave_out(label, str(error)[:300])
         finally:
@@ -183,10 +183,10 @@ def first_and_later(store, trace, identity, request, first_name):
     """seconds of the first query after a start, and of later ones"""
     with Daemon(store, [trace.path], ["--compaction", "off"]) as daemon:
         time.sleep(FIRST_REST)
-        asker = Asker(daemon, identity)
+        client = Client(daemon, identity)
         daemon.get("/healthz")  # the connection and its threads are not the query's
-        asker.asked = first_name
-        return asker.ask(request)[0], asker.median(request)
+        client.sent = first_name
+        return client.send(request)[0], client.median(request)
 
 
 def measure_first(table, data, scratch):
@@ -194,9 +194,9 @@ def measure_first(table, data, scratch):
     trace, store = data.replicas(), scratch / "store"
     with Daemon(store, [trace.path], ["--compaction", "off"]) as daemon:
         described = daemon.ingest(trace.path)
-        asker = Asker(daemon, described["id"])
+        client = Client(daemon, described["id"])
         for request in FIRST.values():
-            asker.ask(request)
+            client.send(request)
     for label, request in FIRST.items():
         pairs = [first_and_later(store, trace, described["id"], request, 100 * i) for i in range(1, RUNS + 1)]
         first, later = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
@@ -213,18 +213,18 @@ def measure_skipping(table, data, scratch):
     """what a range of time of 1 %, and files that were used for a short time, read of the row groups"""
     trace = data.four_files()
     with Daemon(scratch / "store", [trace.path]) as daemon:
-        asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+        client = Client(daemon, daemon.ingest(trace.path)["id"])
         length, events = trace.totals["job_time_us"] / 1e6, trace.totals["events"]
         short = {"group_by": ["file_name"], "aggregate": {"nN": "count()", "span": "max(te) - min(ts)"}, "order_by": ["span"], "limit": 1}
-        file, _, span = asker.ask(short)[1]["data"][0]
+        file, _, span = client.send(short)[1]["data"][0]
         parts = {"a range of time of 1 %": {"from": length * .5, "to": length * .51},
                  f"a file used for {span / length / 1e4:.2f} % of the time": {"filter": f"file_name == {json.dumps(file)}"},
                  "what no event has": {"filter": "func_name == 'nosuch'"}}
         for label, part in parts.items():
             request = {**part, "aggregate": {"nN": "count()", "time": "sum(time)"}}
-            answer = asker.ask(request, "query?explain=true")[1]
+            answer = client.send(request, "query?explain=true")[1]
             read, skipped = row_groups(answer)
-            table.add(f"{label}: {answer['data'][0][0] / events:.2%} of the events", seconds(asker.median(request)), "row groups",
+            table.add(f"{label}: {answer['data'][0][0] / events:.2%} of the events", seconds(client.median(request)), "row groups",
                       f"{read} read, {skipped} skipped", f"{read / max(1, read + skipped):.1%}", "a matching share")
 
 
@@ -234,24 +234,24 @@ SETS = {"compute": 'cat == "ai_framework"', "app_io": 'cat == "reader"', "io": '
 def measure_overlap(table, data, scratch):
     trace = data.four_files()
     with Daemon(scratch / "store", [trace.path]) as daemon:
-        asker = Asker(daemon, daemon.ingest(trace.path)["id"])
+        client = Client(daemon, daemon.ingest(trace.path)["id"])
 
         def overlap(_):
-            asker.asked += 1
-            sets = {**SETS, "io": SETS["io"] + f" and pid != {asker.asked}"}
-            return asker.ask({"sets": sets, "scope": "process"}, "overlap")[0]
+            client.sent += 1
+            sets = {**SETS, "io": SETS["io"] + f" and pid != {client.sent}"}
+            return client.send({"sets": sets, "scope": "process"}, "overlap")[0]
 
         sums = {name: f"sum(where({condition}, time))" for name, condition in SETS.items()}
         mine = statistics.median(map(overlap, range(RUNS)))
-        plain = asker.median({"group_by": ["host_name", "pid"], "aggregate": {**sums, "nN": "count()"}})
+        plain = client.median({"group_by": ["host_name", "pid"], "aggregate": {**sums, "nN": "count()"}})
         table.add("overlap of three sets by process", seconds(mine), "a query that sums their durations", seconds(plain), f"{mine / plain:.1f} x",
                   "<= 300 ms, <= 3 x")
 
 
-def flat(asker, by, **more):
+def flat(client, by, **more):
     parameters = urllib.parse.urlencode({"preset": "dlio", "by": by, "granularity": 5, **more})
     start = time.perf_counter()
-    status, _, text = asker.daemon.request("GET", f"{asker.path}/views/flat?{parameters}")
+    status, _, text = client.daemon.request("GET", f"{client.path}/views/flat?{parameters}")
     taken = time.perf_counter() - start
     if status != 200:
         raise RuntimeError(f"flat view by {by}: {status} {text[:500]!r}")
@@ -264,10 +264,10 @@ def measure_flat(table, data, scratch):
         taken = []
         for i in range(3):
             with Daemon(scratch / f"store-{by}-{i}", [trace.path]) as daemon:
-                asker = Asker(daemon, daemon.ingest(trace.path)["id"])
-                first, answer = flat(asker, by, semantics="compatible", limit=100)
+                client = Client(daemon, daemon.ingest(trace.path)["id"])
+                first, answer = flat(client, by, semantics="compatible", limit=100)
                 taken.append(first)
-                page = statistics.median(flat(asker, by, semantics="compatible", limit=100)[0] for _ in range(RUNS))
+                page = statistics.median(flat(client, by, semantics="compatible", limit=100)[0] for _ in range(RUNS))
         label = f"flat view by {by}, 5 s ({answer['row_count']:,} rows x {len(answer['columns']):,} columns)"
         table.add(label, seconds(statistics.median(taken)), "", "", "", goal)
         table.add("a page of 100 rows of it, kept", seconds(page), "", "", "", "<= 5 ms")

@@ -21,26 +21,26 @@ def write_texts(folder):
     return folder
 
 
-class Asker:
+class Client:
     def __init__(self, checks, daemon, identity):
         self.checks, self.daemon, self.path = checks, daemon, f"/api/v1/traces/{identity}/query"
 
-    def ask(self, request):
-        """(status, problem or answer)"""
+    def send(self, request):
+        """(status, problem or response)"""
         status, _, text = self.daemon.request("POST", self.path, request)
         self.checks.check(b"query_timeout" not in text, f"{str(request)[:300]} took all the time there is")
         return status, json.loads(text)
 
     def refused(self, what, request, statuses, *words):
         """a problem document with one of these statuses whose sentence has these words"""
-        status, answer = self.ask(request)
+        status, answer = self.send(request)
         detail = answer.get("detail", "") if isinstance(answer, dict) else ""
         self.checks.check(status in statuses and all(w.lower() in detail.lower() for w in words), f"{what}: {status} {detail[:300]!r}, not {statuses} with {words}")
         self.checks.equal(self.daemon.request("GET", "/healthz", timeout=10)[0], 200, f"health after {what}")
 
     def bounded(self, what, request):
         """answered or refused with a document"""
-        status, answer = self.ask(request)
+        status, answer = self.send(request)
         self.checks.check(status in (200, 400, *LIMITED), f"{what}: {status}: {str(answer)[:300]}")
         self.checks.check(status == 200 or answer.get("detail"), f"{what}: no detail: {answer}")
 
@@ -55,12 +55,12 @@ WIDE = {"or": " or ".join(["dur == 1"] * 800), "sum": " + ".join(["1"] * 2400) +
         "methods": "cat" + ".str.lower()" * 800 + " == 'posix'", "strings": "'" + "x" * 9990 + "' == cat"}
 
 
-def depths(asker):
+def depths(client):
     for what, text in DEPTHS.items():
-        asker.refused(f"deep {what}", {"filter": text}, (400, *LIMITED))
+        client.refused(f"deep {what}", {"filter": text}, (400, *LIMITED))
     for what, text in WIDE.items():
-        asker.bounded(f"wide {what}", {"filter": text})
-    asker.checks.equal(asker.ask({"filter": "(" * 90 + "true" + ")" * 90, "aggregate": {"n": "count()"}})[0], 200, "ninety parentheses")
+        client.bounded(f"wide {what}", {"filter": text})
+    client.checks.equal(client.send({"filter": "(" * 90 + "true" + ")" * 90, "aggregate": {"n": "count()"}})[0], 200, "ninety parentheses")
 
 
 def nested(stages):
@@ -72,7 +72,7 @@ def nested(stages):
     return request
 
 
-def limits(asker):
+def limits(client):
     """query.md part 6: what is met, and at how much"""
     columns = {f"d{i}": str(i) for i in range(65)}
     cases = {
@@ -87,13 +87,13 @@ def limits(asker):
         "pattern of 1,001 characters": ({"filter": f"cat.str.contains('{'a' * 1001}')"}, "1,000"),
     }
     for what, (request, limit) in cases.items():
-        status, answer = asker.ask(request)
+        status, answer = client.send(request)
         detail = answer.get("detail", "")
-        asker.checks.check(status in LIMITED and limit.replace(",", "") in detail.replace(",", ""), f"{what}: {status} {detail[:300]!r}, not {LIMITED} with {limit}")
-    asker.bounded("a list of 4,000", {"filter": "dur in [" + ",".join(map(str, range(1000, 3400))) + "]"})
-    asker.refused("unknown column near a known one", {"filter": "durr > 1"}, (400,), "durr", "dur")
-    asker.refused("unknown function near a known one", {"filter": "basname(file_name) == 'x'"}, (400,), "basname", "basename")
-    asker.refused("unknown member", {"groupby": ["pid"]}, (400,), "groupby", "group_by")
+        client.checks.check(status in LIMITED and limit.replace(",", "") in detail.replace(",", ""), f"{what}: {status} {detail[:300]!r}, not {LIMITED} with {limit}")
+    client.bounded("a list of 4,000", {"filter": "dur in [" + ",".join(map(str, range(1000, 3400))) + "]"})
+    client.refused("unknown column near a known one", {"filter": "durr > 1"}, (400,), "durr", "dur")
+    client.refused("unknown function near a known one", {"filter": "basname(file_name) == 'x'"}, (400,), "basname", "basename")
+    client.refused("unknown member", {"groupby": ["pid"]}, (400,), "groupby", "group_by")
 
 
 PATTERNS = ["(a+)+$", "(a|aa)+$", "(.*)*x$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(?:a?){30}a{30}!!", "(a*)*b",
@@ -102,12 +102,12 @@ PATTERNS = ["(a+)+$", "(a|aa)+$", "(.*)*x$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(?:
 PLACES = ["file_name.str.contains('{}')", "replace(file_name, '{}', 'x') == 'y'", "file_name.str.count('{}') > 1", "extract(file_name, '{}') == 'y'"]
 
 
-def patterns(asker):
+def patterns(client):
     for pattern in PATTERNS:
         for form in PLACES:
             text = form.format(pattern)
-            status, answer = asker.ask({"filter": text, "aggregate": {"n": "count()"}})
-            asker.checks.check(status == 200 or (status == 422 and pattern.replace("\\\\", "\\") in answer["detail"]), f"{text}: {status} {answer}")
+            status, answer = client.send({"filter": text, "aggregate": {"n": "count()"}})
+            client.checks.check(status == 200 or (status == 422 and pattern.replace("\\\\", "\\") in answer["detail"]), f"{text}: {status} {answer}")
 
 
 HEAD = b"POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
@@ -144,15 +144,15 @@ BODIES = {
 ANSWERED = {"escaped NUL", "a name twice", "an empty name", "names of NUL", "from a text", "order_by a text"}  # may be understood
 
 
-def bodies(asker):
+def bodies(client):
     for what, body in BODIES.items():
-        status = raw(asker.daemon, asker.path, body)
+        status = raw(client.daemon, client.path, body)
         wanted = (200, 400, 404, *LIMITED) if what in ANSWERED else (400, 404, 410, *LIMITED)
-        asker.checks.check(status in wanted, f"a body of {what}: {status}, not {wanted}")
+        client.checks.check(status in wanted, f"a body of {what}: {status}, not {wanted}")
     for size in (2 << 20, 50 << 20):
         body = b'{"filter": "' + b"x" * size + b'"}'
-        asker.checks.check(raw(asker.daemon, asker.path, body) in (413, 0), f"a body of {size} bytes")
-    asker.checks.equal(asker.ask({"aggregate": {"n": "count()"}})[0], 200, "a plain query after all bodies")
+        client.checks.check(raw(client.daemon, client.path, body) in (413, 0), f"a body of {size} bytes")
+    client.checks.equal(client.send({"aggregate": {"n": "count()"}})[0], 200, "a plain query after all bodies")
 
 
 def run(checks, folder):
@@ -160,7 +160,7 @@ def run(checks, folder):
     generate(folder / "trace", events=3000, seed=5)
     write_texts(folder / "texts")
     with Daemon(folder / "store", [folder]) as daemon:
-        plain = Asker(checks, daemon, daemon.ingest(folder / "trace")["id"])
-        texts = Asker(checks, daemon, daemon.ingest(folder / "texts")["id"])
-        for what, function, asker in (("deep expressions", depths, plain), ("limits", limits, plain), ("patterns", patterns, texts), ("bodies", bodies, plain)):
-            checks.attempt(what, lambda _, f=function, a=asker: f(a))
+        plain = Client(checks, daemon, daemon.ingest(folder / "trace")["id"])
+        texts = Client(checks, daemon, daemon.ingest(folder / "texts")["id"])
+        for what, function, client in (("deep expressions", depths, plain), ("limits", limits, plain), ("patterns", patterns, texts), ("bodies", bodies, plain)):
+            checks.attempt(what, lambda _, f=function, a=client: f(a))

@@ -411,7 +411,7 @@ Test(dictionary, a_sort_that_is_cancelled_says_so)
     free(bytes);
 }
 
-struct crowd {
+struct interned {
     struct sta_dictionary *dictionary;
     uint32_t codes[THREADS][TEXTS];
 };
@@ -419,33 +419,33 @@ struct crowd {
 /* Every thread interns the same texts in another order, through a cache of its own. */
 static void intern_all(void *context, unsigned worker)
 {
-    struct crowd *crowd = context;
+    struct interned *interned = context;
     struct sta_dictionary_cache *cache = malloc(sizeof *cache);
     char text[32];
-    sta_dictionary_cache_init(cache, crowd->dictionary);
+    sta_dictionary_cache_init(cache, interned->dictionary);
     for (uint32_t i = 0; i < TEXTS; i++) {
         uint32_t which = (i * 7919u + worker * 12345u) % TEXTS;
         int length = snprintf(text, sizeof text, "%u", which);
-        crowd->codes[worker][which] = sta_dictionary_cache_intern(cache, text, (size_t)length);
+        interned->codes[worker][which] = sta_dictionary_cache_intern(cache, text, (size_t)length);
     }
     free(cache);
 }
 
 Test(dictionary, threads_agree)
 {
-    struct crowd *crowd = calloc(1, sizeof *crowd);
-    crowd->dictionary = sta_dictionary_create();
-    sta_parallel_run(THREADS, intern_all, crowd);
-    cr_assert_eq(sta_dictionary_count(crowd->dictionary), TEXTS);
+    struct interned *interned = calloc(1, sizeof *interned);
+    interned->dictionary = sta_dictionary_create();
+    sta_parallel_run(THREADS, intern_all, interned);
+    cr_assert_eq(sta_dictionary_count(interned->dictionary), TEXTS);
     for (uint32_t i = 0; i < TEXTS; i++) {
         char text[32];
         snprintf(text, sizeof text, "%u", i);
         for (unsigned worker = 1; worker < THREADS; worker++)
-            cr_assert_eq(crowd->codes[worker][i], crowd->codes[0][i]);
-        cr_assert_str_eq(sta_dictionary_text(crowd->dictionary, crowd->codes[0][i]).bytes, text);
+            cr_assert_eq(interned->codes[worker][i], interned->codes[0][i]);
+        cr_assert_str_eq(sta_dictionary_text(interned->dictionary, interned->codes[0][i]).bytes, text);
     }
-    sta_dictionary_destroy(crowd->dictionary);
-    free(crowd);
+    sta_dictionary_destroy(interned->dictionary);
+    free(interned);
 }
 
 /* ---- memory that is refused */

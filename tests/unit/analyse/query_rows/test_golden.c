@@ -1,4 +1,4 @@
-/* The golden requests, asked of the real traces; each also page by page, with one thread, and with hardly any
+/* The golden requests, run on the real traces; each also page by page, with one thread, and with hardly any
  * memory. */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asked.h"
+#include "queries.h"
 #include "common/files.h"
 #include "common/memory.h"
 #include "../decoded_trace.h"
@@ -45,24 +45,24 @@ static void close_traces(void)
     opened_count = 0;
 }
 
-static bool add_trace(struct asked *asked, const char *label, const char *name)
+static bool add_trace(struct queries *queries, const char *label, const char *name)
 {
     struct opened *trace = open_trace(name);
     if (trace->there)
-        asked_add(asked, label, trace->trace.snapshot);
+        queries_add(queries, label, trace->trace.snapshot);
     return trace->there;
 }
 
 /* The traces of a case, labelled as its request says.  False when one is not there. */
-static bool add_traces(struct asked *asked, const struct sta_document *item)
+static bool add_traces(struct queries *queries, const struct sta_document *item)
 {
     const struct sta_document *single = sta_document_member(item, "trace");
     if (single != NULL)
-        return add_trace(asked, single->text.bytes, single->text.bytes);
+        return add_trace(queries, single->text.bytes, single->text.bytes);
     const struct sta_document *traces = sta_document_member(sta_document_member(item, "request"), "traces");
     bool all = traces != NULL;
     for (const struct sta_document *t = traces != NULL ? traces->first : NULL; t != NULL && all; t = t->next)
-        all = add_trace(asked, t->name != NULL ? t->name : t->text.bytes, t->text.bytes);
+        all = add_trace(queries, t->name != NULL ? t->name : t->text.bytes, t->text.bytes);
     return all;
 }
 
@@ -101,7 +101,7 @@ static void compare(const char *name, const char *title, const struct sta_docume
     for (char *line = strtok(rows, "\n"); line != NULL; line = strtok(NULL, "\n"), number++) {
         char *list = sta_sprintf("[%s]", line);
         cr_assert_not_null(want, "%s (%s): a row too many: %s", name, title, line);
-        const struct sta_document *got = asked_read(list, strlen(list), &arena);
+        const struct sta_document *got = queries_read(list, strlen(list), &arena);
         cr_assert(same_value(want, got), "%s (%s): row %zu differs: %s", name, title, number, line);
         want = want->next;
         free(list);
@@ -135,25 +135,25 @@ static struct sta_document *request_of(const struct sta_document *item)
     return request;
 }
 
-/* Whether the whole answer is expected, not a page. */
+/* Whether the whole result is expected, not a page. */
 static bool is_whole(const struct sta_document *expected)
 {
     const struct sta_document *count = sta_document_member(expected, "row_count");
     return count == NULL || (size_t)count->integer == sta_document_member(expected, "data")->count;
 }
 
-static void check_manners(const char *name, const char *title, struct asked *asked,
-                          const struct sta_document *request, const struct sta_document *expected)
+static void check_ways(const char *name, const char *title, struct queries *queries,
+                       const struct sta_document *request, const struct sta_document *expected)
 {
     static const struct {
         unsigned workers;
         size_t memory, page;
-    } manners[] = {
+    } ways[] = {
         {3, (size_t)256 << 20, 0}, {1, (size_t)256 << 20, 0}, {2, 1 << 14, 0}, {2, (size_t)256 << 20, 3}};
-    for (size_t i = 0; i < STA_COUNT_OF(manners); i++) {
-        asked->budget.workers = manners[i].workers;
-        asked->budget.memory = manners[i].memory;
-        char *rows = asked_document(asked, request, manners[i].page);
+    for (size_t i = 0; i < STA_COUNT_OF(ways); i++) {
+        queries->budget.workers = ways[i].workers;
+        queries->budget.memory = ways[i].memory;
+        char *rows = queries_document(queries, request, ways[i].page);
         compare(name, title, expected, rows);
         free(rows);
     }
@@ -161,16 +161,16 @@ static void check_manners(const char *name, const char *title, struct asked *ask
 
 static void check_case(const char *name, const struct sta_document *item)
 {
-    struct asked asked;
+    struct queries queries;
     const char *only = getenv("STRATA_CASE");
     if (!is_query(item) || (only != NULL && strstr(name, only) == NULL))
         return;
     const struct sta_document *expected = sta_document_member(item, "expected");
-    asked_init(&asked);
-    if (is_whole(expected) && add_traces(&asked, item))
-        check_manners(name, sta_document_member(item, "title")->text.bytes, &asked, request_of(item),
-                      expected);
-    asked_fini(&asked);
+    queries_init(&queries);
+    if (is_whole(expected) && add_traces(&queries, item))
+        check_ways(name, sta_document_member(item, "title")->text.bytes, &queries, request_of(item),
+                   expected);
+    queries_fini(&queries);
 }
 
 static void check_file(const char *folder, const char *name)
@@ -180,7 +180,7 @@ static void check_file(const char *folder, const char *name)
     char *path = sta_path_join(folder, name), *bytes;
     size_t size;
     cr_assert_eq(sta_file_read(path, SIZE_MAX, &bytes, &size, &err), 0, "%s", err.text);
-    const struct sta_document *document = asked_read(bytes, size, &arena);
+    const struct sta_document *document = queries_read(bytes, size, &arena);
     if (document->type == STA_DOCUMENT_LIST)
         for (const struct sta_document *item = document->first; item != NULL; item = item->next)
             check_case(name, item);

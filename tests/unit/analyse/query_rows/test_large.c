@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asked.h"
+#include "queries.h"
 #include "common/memory.h"
 #include "../made_trace.h"
 
@@ -14,7 +14,7 @@
 
 struct fixture {
     struct made_trace trace;
-    struct asked asked;
+    struct queries queries;
 };
 
 static uint32_t scramble(uint32_t x)
@@ -61,14 +61,14 @@ static void fixture_init(struct fixture *fixture)
     struct made_event *events = sta_alloc_array(EVENTS, sizeof *events);
     make_events(events);
     made_trace_init(&fixture->trace, events, EVENTS / SOURCES * SOURCES, 5000, 2);
-    asked_init(&fixture->asked);
-    asked_add(&fixture->asked, "run", fixture->trace.snapshot);
+    queries_init(&fixture->queries);
+    queries_add(&fixture->queries, "run", fixture->trace.snapshot);
     free(events);
 }
 
 static void fixture_fini(struct fixture *fixture)
 {
-    asked_fini(&fixture->asked);
+    queries_fini(&fixture->queries);
     made_trace_fini(&fixture->trace);
 }
 
@@ -100,7 +100,7 @@ static const char *const requests[] = {
     "{\"histogram\": {\"of\": \"size\", \"bins\": 7}, \"group_by\": [\"tid\", \"ts // 4000\"]}",
 };
 
-/* The first difference of two answers that should be the same. */
+/* The first difference of two results that should be the same. */
 static void check_same(const char *request, const char *want, const char *got)
 {
     size_t at = 0, line = 0;
@@ -118,14 +118,14 @@ Test(query_large, same_bytes, .timeout = 1600)
     struct fixture fixture;
     fixture_init(&fixture);
     for (size_t r = 0; r < STA_COUNT_OF(requests); r++) {
-        fixture.asked.budget =
+        fixture.queries.budget =
             (struct sta_budget){.workers = 3, .memory = (size_t)1 << 30, .spill_folder = "/tmp"};
-        char *want = asked_rows(&fixture.asked, requests[r]);
+        char *want = queries_rows(&fixture.queries, requests[r]);
         cr_assert_gt(strlen(want), 40, "%s gave %s", requests[r], want);
         for (size_t m = 0; m < STA_COUNT_OF(cases); m++) {
-            fixture.asked.budget.workers = cases[m].workers;
-            fixture.asked.budget.memory = cases[m].memory;
-            char *got = asked_rows(&fixture.asked, requests[r]);
+            fixture.queries.budget.workers = cases[m].workers;
+            fixture.queries.budget.memory = cases[m].memory;
+            char *got = queries_rows(&fixture.queries, requests[r]);
             check_same(requests[r], want, got);
             free(got);
         }
@@ -148,8 +148,8 @@ Test(query_large, pages_are_the_whole, .timeout = 480)
     struct fixture fixture;
     fixture_init(&fixture);
     for (size_t r = 0; r < STA_COUNT_OF(paged); r++) {
-        char *want = asked_rows(&fixture.asked, paged[r]);
-        char *got = asked_pages(&fixture.asked, paged[r], 599);
+        char *want = queries_rows(&fixture.queries, paged[r]);
+        char *got = queries_pages(&fixture.queries, paged[r], 599);
         check_same(paged[r], want, got);
         free(want);
         free(got);
@@ -158,10 +158,11 @@ Test(query_large, pages_are_the_whole, .timeout = 480)
 }
 
 /* Steps that read the store: row groups read and all of them. */
-static void count_row_groups(const struct asked *asked, const char *request, uint64_t *read, uint64_t *all)
+static void count_row_groups(const struct queries *queries, const char *request, uint64_t *read,
+                             uint64_t *all)
 {
     struct sta_error err = STA_ERROR_INIT;
-    struct sta_query_result *result = asked_result(asked, request, &err);
+    struct sta_query_result *result = queries_result(queries, request, &err);
     size_t count;
     cr_assert_not_null(result, "%s", err.text);
     const struct sta_query_step *steps = sta_query_steps(result, &count);
@@ -199,7 +200,7 @@ Test(query_large, row_groups_left_out)
     fixture_init(&fixture);
     for (size_t i = 0; i < STA_COUNT_OF(cases); i++) {
         uint64_t read, all;
-        count_row_groups(&fixture.asked, cases[i].request, &read, &all);
+        count_row_groups(&fixture.queries, cases[i].request, &read, &all);
         cr_assert_gt(all, 9);
         cr_assert_leq(read * 100, cases[i].most * all, "%s reads %llu of %llu", cases[i].request,
                       (unsigned long long)read, (unsigned long long)all);
@@ -213,12 +214,12 @@ Test(query_large, steps_are_told)
     struct sta_error err = STA_ERROR_INIT;
     size_t count;
     fixture_init(&fixture);
-    fixture.asked.budget.memory = 1 << 16;
+    fixture.queries.budget.memory = 1 << 16;
     struct sta_query_result *result =
-        asked_result(&fixture.asked,
-                     "{\"group_by\": [\"ts\", \"pid\"], \"aggregate\": {\"n\": \"count()\"}, "
-                     "\"order_by\": [\"-n\"]}",
-                     &err);
+        queries_result(&fixture.queries,
+                       "{\"group_by\": [\"ts\", \"pid\"], \"aggregate\": {\"n\": \"count()\"}, "
+                       "\"order_by\": [\"-n\"]}",
+                       &err);
     const struct sta_query_step *steps = sta_query_steps(result, &count);
     cr_assert_eq(count, 3);
     cr_assert_str_eq(steps[0].name, "scan");

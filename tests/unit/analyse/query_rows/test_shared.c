@@ -1,4 +1,4 @@
-/* A query whose stripes others work on: the answer is that of one who does all, also when some of them
+/* A query whose stripes others work on: the result is that of one who does all, also when some of them
  * cannot. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "../made_trace.h"
 #include "../peers.h"
-#include "asked.h"
+#include "queries.h"
 #include "common/memory.h"
 
 static const struct made_event events[] = {
@@ -33,7 +33,7 @@ static const char *const requests[] = {
 
 struct fixture {
     struct made_trace trace;
-    struct asked asked;
+    struct queries queries;
     struct peers peers;
     char *alone[STA_COUNT_OF(requests)];
 };
@@ -41,12 +41,12 @@ struct fixture {
 static void fixture_init(struct fixture *fixture)
 {
     made_trace_init(&fixture->trace, events, STA_COUNT_OF(events), 1, 3);
-    asked_init(&fixture->asked);
-    asked_add(&fixture->asked, "run", fixture->trace.snapshot);
+    queries_init(&fixture->queries);
+    queries_add(&fixture->queries, "run", fixture->trace.snapshot);
     for (size_t i = 0; i < STA_COUNT_OF(requests); i++)
-        fixture->alone[i] = asked_rows(&fixture->asked, requests[i]);
-    peers_init(&fixture->peers, PEERS, fixture->asked.presets, fixture->trace.snapshot);
-    fixture->asked.budget.peers = &fixture->peers.calls;
+        fixture->alone[i] = queries_rows(&fixture->queries, requests[i]);
+    peers_init(&fixture->peers, PEERS, fixture->queries.presets, fixture->trace.snapshot);
+    fixture->queries.budget.peers = &fixture->peers.calls;
 }
 
 static void fixture_fini(struct fixture *fixture)
@@ -54,14 +54,14 @@ static void fixture_fini(struct fixture *fixture)
     for (size_t i = 0; i < STA_COUNT_OF(requests); i++)
         free(fixture->alone[i]);
     peers_fini(&fixture->peers);
-    asked_fini(&fixture->asked);
+    queries_fini(&fixture->queries);
     made_trace_fini(&fixture->trace);
 }
 
 static void expect_same(const struct fixture *fixture)
 {
     for (size_t i = 0; i < STA_COUNT_OF(requests); i++) {
-        char *got = asked_rows(&fixture->asked, requests[i]);
+        char *got = queries_rows(&fixture->queries, requests[i]);
         cr_assert_str_eq(got, fixture->alone[i], "%s\ngave\n%swanted\n%s", requests[i], got,
                          fixture->alone[i]);
         free(got);
@@ -69,13 +69,13 @@ static void expect_same(const struct fixture *fixture)
     cr_assert_eq(fixture->peers.ended, fixture->peers.asked_count);
 }
 
-Test(query_shared, answers_are_those_of_one)
+Test(query_shared, results_are_those_of_one)
 {
     struct fixture fixture;
     fixture_init(&fixture);
     expect_same(&fixture);
     cr_assert_eq(fixture.peers.asked_count, STA_COUNT_OF(requests),
-                 "a histogram is asked twice, first where its edges are, and rows are not shared");
+                 "a histogram is computed twice, first where its edges are, and rows are not shared");
     fixture_fini(&fixture);
 }
 
@@ -96,7 +96,7 @@ Test(query_shared, an_end_is_an_end_for_all)
     struct sta_error err = STA_ERROR_INIT;
     fixture_init(&fixture);
     fixture.peers.status[2] = STA_ECANCELLED;
-    cr_assert_null(asked_result(&fixture.asked, requests[0], &err));
+    cr_assert_null(queries_result(&fixture.queries, requests[0], &err));
     cr_assert_eq(err.status, STA_ECANCELLED);
     cr_assert_eq(fixture.peers.ended, 1);
     fixture_fini(&fixture);
@@ -106,13 +106,13 @@ Test(query_shared, bytes_that_are_no_query_are_refused)
 {
     struct fixture fixture;
     fixture_init(&fixture);
-    char *rows = asked_rows(&fixture.asked, requests[0]);
+    char *rows = queries_rows(&fixture.queries, requests[0]);
     for (size_t size = 0; size < fixture.peers.query.size; size++) {
         struct sta_buffer state = {0};
         struct sta_error err = STA_ERROR_INIT;
         if (size >= 6 && size < 42) /* within what the test's own calls look at: fingerprint and trace */
             continue;
-        int status = peers_work(&fixture.peers, size, 1, &fixture.asked.budget, &state, &err);
+        int status = peers_work(&fixture.peers, size, 1, &fixture.queries.budget, &state, &err);
         cr_assert_eq(status, STA_ECORRUPT, "%zu bytes: %d %s", size, status, err.text);
         sta_buffer_fini(&state);
     }

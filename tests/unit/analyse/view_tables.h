@@ -1,6 +1,6 @@
-/* asked_view.h - compatible tables of traces of a few lines, as texts to compare with. */
-#ifndef STA_TESTS_ANALYSE_ASKED_VIEW_H
-#define STA_TESTS_ANALYSE_ASKED_VIEW_H
+/* view_tables.h - compatible tables of traces of a few lines, as texts to compare with. */
+#ifndef STA_TESTS_ANALYSE_VIEW_TABLES_H
+#define STA_TESTS_ANALYSE_VIEW_TABLES_H
 
 #include "analyse/analyse.h"
 
@@ -12,7 +12,7 @@
 #define FILE_(name) ",\"fname\":\"" name "\""
 #define RET(bytes) ",\"ret\":" bytes
 
-struct asked {
+struct view_request {
     const char *preset, *layer, *by;
     const char *views[3];
     enum sta_view_table table;
@@ -26,23 +26,23 @@ struct asked {
     int64_t granularity_us;
 };
 
-struct answer {
+struct view_result {
     struct sta_table table;
     struct sta_facts facts;
     struct sta_error err;
     int status;
 };
 
-struct answer ask_of(struct sta_snapshot *snapshot, const struct sta_presets *presets,
-                     const struct asked *asked);
+struct view_result run_view(struct sta_snapshot *snapshot, const struct sta_presets *presets,
+                            const struct view_request *request);
 /** The named columns, "a b|c d|" by row; "?" for one that is not there.  @names: NULL: the names of all
  * columns instead.  free() it. */
-char *show(const struct answer *answer, const char *names);
+char *show(const struct view_result *result, const char *names);
 /** A whole table, column by column; free() it. */
 char *show_all(const struct sta_table *table);
-int64_t fact(const struct answer *answer, const char *name);
+int64_t fact(const struct view_result *result, const char *name);
 /** The table of a trace of these lines is, in these columns, as wanted. */
-void expect_view(const char *text, const struct asked *asked, const char *names, const char *wanted);
+void expect_view(const char *text, const struct view_request *request, const char *names, const char *wanted);
 
 static const char two_reads[] = EVENT("read", "posix", "1", "0", "125", FILE_("/data/a") RET("4096"))
     EVENT("read", "posix", "1", "0", "375", FILE_("/data/b") RET("4097"))

@@ -1,5 +1,5 @@
-/* asked.c - see asked.h. */
-#include "asked.h"
+/* queries.c - see queries.h. */
+#include "queries.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -8,27 +8,28 @@
 #include "common/buffer.h"
 #include "serve/formats/document_json.h"
 
-void asked_init(struct asked *asked)
+void queries_init(struct queries *queries)
 {
     static const char *const folders[] = {STA_TEST_CONFIG "/presets"};
     struct sta_error err = STA_ERROR_INIT;
-    *asked = (struct asked){.budget = {.workers = 3, .memory = (size_t)256 << 20, .spill_folder = "/tmp"}};
-    cr_assert_eq(sta_presets_load(STA_TEST_CONFIG "/functions.yaml", folders, 1, &asked->presets, &err), 0,
+    *queries =
+        (struct queries){.budget = {.workers = 3, .memory = (size_t)256 << 20, .spill_folder = "/tmp"}};
+    cr_assert_eq(sta_presets_load(STA_TEST_CONFIG "/functions.yaml", folders, 1, &queries->presets, &err), 0,
                  "%s", err.text);
 }
 
-void asked_add(struct asked *asked, const char *label, struct sta_snapshot *snapshot)
+void queries_add(struct queries *queries, const char *label, struct sta_snapshot *snapshot)
 {
-    cr_assert_lt(asked->trace_count, sizeof asked->traces / sizeof *asked->traces);
-    asked->traces[asked->trace_count++] = (struct sta_query_trace){label, snapshot};
+    cr_assert_lt(queries->trace_count, sizeof queries->traces / sizeof *queries->traces);
+    queries->traces[queries->trace_count++] = (struct sta_query_trace){label, snapshot};
 }
 
-void asked_fini(struct asked *asked)
+void queries_fini(struct queries *queries)
 {
-    sta_presets_release(asked->presets);
+    sta_presets_release(queries->presets);
 }
 
-/* ---- answers as text */
+/* ---- results as text */
 
 static void put_value(struct sta_buffer *out, const struct sta_table_column *column, size_t row)
 {
@@ -57,12 +58,12 @@ static void put_rows(struct sta_buffer *out, const struct sta_table *table)
     }
 }
 
-static int read_all(struct sta_query_result *result, const struct asked *asked, struct sta_buffer *out,
+static int read_all(struct sta_query_result *result, const struct queries *queries, struct sta_buffer *out,
                     struct sta_error *err)
 {
     struct sta_query_reader *reader;
     size_t rows = 1;
-    int rc = sta_query_reader_create(result, &asked->budget, NULL, 0, &reader, err);
+    int rc = sta_query_reader_create(result, &queries->budget, NULL, 0, &reader, err);
     while (rc == 0 && rows > 0) {
         struct sta_table table;
         rc = sta_query_read(reader, 1000, &table, err);
@@ -74,7 +75,7 @@ static int read_all(struct sta_query_result *result, const struct asked *asked, 
     return rc;
 }
 
-static int read_pages(struct sta_query_result *result, const struct asked *asked, size_t page,
+static int read_pages(struct sta_query_result *result, const struct queries *queries, size_t page,
                       struct sta_buffer *out, struct sta_error *err)
 {
     struct sta_buffer position, next;
@@ -85,7 +86,7 @@ static int read_pages(struct sta_query_result *result, const struct asked *asked
     for (bool first = true; rc == 0 && more; first = false) {
         struct sta_query_reader *reader;
         struct sta_table table;
-        rc = sta_query_reader_create(result, &asked->budget, first ? NULL : position.data, position.size,
+        rc = sta_query_reader_create(result, &queries->budget, first ? NULL : position.data, position.size,
                                      &reader, err);
         cr_assert_eq(rc, 0, "%s", err->text);
         rc = sta_query_read(reader, page, &table, err);
@@ -106,7 +107,7 @@ static int read_pages(struct sta_query_result *result, const struct asked *asked
 }
 
 /* Every page by its number must say what the pages in turn said. */
-static void check_skipping(struct sta_query_result *result, const struct asked *asked, size_t page,
+static void check_skipping(struct sta_query_result *result, const struct queries *queries, size_t page,
                            const struct sta_buffer *paged)
 {
     struct sta_error err = STA_ERROR_INIT;
@@ -116,7 +117,7 @@ static void check_skipping(struct sta_query_result *result, const struct asked *
     for (uint64_t skipped = 0; rows == page; skipped += rows) {
         struct sta_query_reader *reader;
         struct sta_table table;
-        cr_assert_eq(sta_query_reader_create(result, &asked->budget, NULL, 0, &reader, &err), 0);
+        cr_assert_eq(sta_query_reader_create(result, &queries->budget, NULL, 0, &reader, &err), 0);
         sta_query_skip(reader, skipped);
         cr_assert_eq(sta_query_read(reader, page, &table, &err), 0, "%s", err.text);
         put_rows(&out, &table);
@@ -138,46 +139,46 @@ static char *mistake(const struct sta_error *err)
     return sta_buffer_take_text(&out);
 }
 
-static void check_count(struct sta_query_result *result, const struct asked *asked, const char *text)
+static void check_count(struct sta_query_result *result, const struct queries *queries, const char *text)
 {
     struct sta_error err = STA_ERROR_INIT;
     uint64_t count, lines = 0;
-    cr_assert_eq(sta_query_row_count(result, &asked->budget, &count, &err), 0, "%s", err.text);
+    cr_assert_eq(sta_query_row_count(result, &queries->budget, &count, &err), 0, "%s", err.text);
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
     cr_assert_eq(count, lines, "row_count %llu, rows %llu", (unsigned long long)count,
                  (unsigned long long)lines);
 }
 
-static struct sta_query query_of(const struct asked *asked, const struct sta_document *request)
+static struct sta_query query_of(const struct queries *queries, const struct sta_document *request)
 {
-    return (struct sta_query){.traces = asked->traces,
-                              .trace_count = asked->trace_count,
-                              .presets = asked->presets,
+    return (struct sta_query){.traces = queries->traces,
+                              .trace_count = queries->trace_count,
+                              .presets = queries->presets,
                               .request = request};
 }
 
-char *asked_document(const struct asked *asked, const struct sta_document *request, size_t page)
+char *queries_document(const struct queries *queries, const struct sta_document *request, size_t page)
 {
-    struct sta_query query = query_of(asked, request);
+    struct sta_query query = query_of(queries, request);
     struct sta_query_result *result;
     struct sta_error err = STA_ERROR_INIT;
     struct sta_buffer out;
-    if (sta_query_run(&query, &asked->budget, &result, &err) != 0)
+    if (sta_query_run(&query, &queries->budget, &result, &err) != 0)
         return mistake(&err);
     sta_buffer_init(&out);
-    int rc = page > 0 ? read_pages(result, asked, page, &out, &err) : read_all(result, asked, &out, &err);
+    int rc = page > 0 ? read_pages(result, queries, page, &out, &err) : read_all(result, queries, &out, &err);
     if (rc == 0 && page > 0)
-        check_skipping(result, asked, page, &out);
+        check_skipping(result, queries, page, &out);
     char *text = rc == 0 ? sta_buffer_take_text(&out) : mistake(&err);
     if (rc == 0)
-        check_count(result, asked, text);
+        check_count(result, queries, text);
     sta_buffer_fini(&out);
     sta_query_result_release(result);
     return text;
 }
 
-struct sta_document *asked_read(const char *json, size_t size, struct sta_arena *arena)
+struct sta_document *queries_read(const char *json, size_t size, struct sta_arena *arena)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct sta_document *document;
@@ -186,25 +187,26 @@ struct sta_document *asked_read(const char *json, size_t size, struct sta_arena 
     return document;
 }
 
-char *asked_pages(const struct asked *asked, const char *request, size_t page)
+char *queries_pages(const struct queries *queries, const char *request, size_t page)
 {
     struct sta_arena arena = {0};
-    char *text = asked_document(asked, asked_read(request, strlen(request), &arena), page);
+    char *text = queries_document(queries, queries_read(request, strlen(request), &arena), page);
     sta_arena_fini(&arena);
     return text;
 }
 
-char *asked_rows(const struct asked *asked, const char *request)
+char *queries_rows(const struct queries *queries, const char *request)
 {
-    return asked_pages(asked, request, 0);
+    return queries_pages(queries, request, 0);
 }
 
-struct sta_query_result *asked_result(const struct asked *asked, const char *request, struct sta_error *err)
+struct sta_query_result *queries_result(const struct queries *queries, const char *request,
+                                        struct sta_error *err)
 {
     struct sta_arena arena = {0};
-    struct sta_query query = query_of(asked, asked_read(request, strlen(request), &arena));
+    struct sta_query query = query_of(queries, queries_read(request, strlen(request), &arena));
     struct sta_query_result *result;
-    int rc = sta_query_run(&query, &asked->budget, &result, err);
+    int rc = sta_query_run(&query, &queries->budget, &result, err);
     sta_arena_fini(&arena);
     return rc == 0 ? result : NULL;
 }
