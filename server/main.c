@@ -417,7 +417,7 @@ static int serve(struct daemon *daemon, struct sta_error *err)
     daemon->stop_wanted.data = daemon;
     daemon->has_loop = true;
     sta_caches_init(&daemon->caches, daemon->settings.memory);
-    int status = sta_cluster_is_asked() ? serve_with_ranks(daemon, err) : serve_alone(daemon, err);
+    int status = sta_cluster_is_rank() ? serve_with_ranks(daemon, err) : serve_alone(daemon, err);
     if (daemon->watches) /* until now: the system may tell each rank to end, some when all have begun to */
         close_loop(daemon);
     return status;

@@ -15,9 +15,9 @@
 /* That one rank may read of a query shared by time: with more the others help little. */
 #define MOST_ROWS 0.8
 
-bool sta_cluster_is_asked(void)
+bool sta_cluster_is_rank(void)
 {
-    return sta_transport_is_asked();
+    return sta_transport_is_rank();
 }
 
 unsigned sta_cluster_rank(const struct sta_cluster *cluster)
@@ -179,7 +179,7 @@ int sta_cluster_join(const struct sta_cluster_options *options, struct sta_clust
                                      .width = options->stripe,
                                      .most = MOST_ROWS,
                                      .context = made,
-                                     .ask = sta_queries_ask,
+                                     .send = sta_queries_send,
                                      .take = sta_queries_take,
                                      .end = sta_queries_end};
     made->readers =

@@ -2,7 +2,7 @@
  *
  * Rank 0 is the daemon: it holds the store's lock, serves HTTP, plans and publishes, and works like the
  * others.  All others serve rank 0 and end with it.  A process that MPI did not start calls nothing here but
- * sta_cluster_is_asked.  Without MPI (none.c) that is false. */
+ * sta_cluster_is_rank.  Without MPI (none.c) that is false. */
 #ifndef STA_CLUSTER_CLUSTER_H
 #define STA_CLUSTER_CLUSTER_H
 
@@ -36,7 +36,7 @@ struct sta_cluster_options {
 };
 
 /** Whether this process was started as a rank. */
-bool sta_cluster_is_asked(void);
+bool sta_cluster_is_rank(void);
 /** Starts MPI.  Return: 0, STA_EINTERNAL.  Context: once in a process, main thread. */
 STA_MUSTCHECK int sta_cluster_join(const struct sta_cluster_options *options, struct sta_cluster **cluster,
                                    struct sta_error *err);

@@ -133,7 +133,7 @@ static int take_reply(struct sta_codes *codes, struct sta_cursor *in, struct sta
 }
 
 /* Context: the lock is held for writing, as of the next two. */
-static int ask(struct sta_codes *codes, struct sta_error *err)
+static int send_request(struct sta_codes *codes, struct sta_error *err)
 {
     struct sta_buffer request;
     sta_buffer_init(&request);
@@ -166,7 +166,7 @@ static int learn(struct sta_codes *codes, bool (*is_known)(const struct sta_code
     int status = codes->asked ? take(codes, true, err) : STA_OK;
     if (status != STA_OK || is_known(codes, what))
         return status;
-    status = ask(codes, err);
+    status = send_request(codes, err);
     return status == STA_OK ? take(codes, true, err) : status;
 }
 
@@ -180,13 +180,13 @@ static bool has_new(const struct sta_codes *codes)
     return found;
 }
 
-int sta_codes_ask_ahead(struct sta_codes *codes, struct sta_error *err)
+int sta_codes_send_ahead(struct sta_codes *codes, struct sta_error *err)
 {
     if (pthread_rwlock_trywrlock(&codes->lock) != 0)
         return STA_OK;
     int status = codes->asked ? take(codes, false, err) : STA_OK;
     if (status == STA_OK && !codes->asked && has_new(codes))
-        status = ask(codes, err);
+        status = send_request(codes, err);
     pthread_rwlock_unlock(&codes->lock);
     return status;
 }

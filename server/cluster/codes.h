@@ -24,7 +24,7 @@ struct sta_codes *sta_codes_create(struct sta_tables *tables, const struct sta_c
 /** Waits for what is under way. */
 void sta_codes_destroy(struct sta_codes *codes);
 /** Asks for what has become new, so that it is there when rows are translated.  Context: any thread. */
-STA_MUSTCHECK int sta_codes_ask_ahead(struct sta_codes *codes, struct sta_error *err);
+STA_MUSTCHECK int sta_codes_send_ahead(struct sta_codes *codes, struct sta_error *err);
 /** Gives the rows of a batch the trace's codes.  Context: any thread. */
 STA_MUSTCHECK int sta_codes_translate(struct sta_codes *codes, struct sta_batch *batch,
                                       struct sta_error *err);

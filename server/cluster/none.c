@@ -1,7 +1,7 @@
 /* A build without MPI: there are no ranks. */
 #include "cluster/cluster.h"
 
-bool sta_cluster_is_asked(void)
+bool sta_cluster_is_rank(void)
 {
     return false;
 }

@@ -83,8 +83,8 @@ void sta_work_begin(struct sta_cluster *cluster, struct sta_message *message);
 void sta_work_end_all(struct sta_cluster *cluster);
 
 struct sta_shared;
-struct sta_shared *sta_queries_ask(void *context, const struct sta_buffer *query,
-                                   const struct sta_budget *budget);
+struct sta_shared *sta_queries_send(void *context, const struct sta_buffer *query,
+                                    const struct sta_budget *budget);
 int sta_queries_take(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,
                      struct sta_cursor *state, struct sta_error *err);
 void sta_queries_end(struct sta_shared *shared);

@@ -41,8 +41,8 @@ static struct sta_shared *shared_create(struct sta_cluster *cluster)
     return shared;
 }
 
-struct sta_shared *sta_queries_ask(void *context, const struct sta_buffer *query,
-                                   const struct sta_budget *budget)
+struct sta_shared *sta_queries_send(void *context, const struct sta_buffer *query,
+                                    const struct sta_budget *budget)
 {
     struct sta_cluster *cluster = context;
     struct sta_buffer bytes;

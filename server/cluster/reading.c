@@ -78,7 +78,7 @@ static struct sta_message *wait_for_reply(struct sta_reading *reading, struct st
     return take_reply(reading, slot);
 }
 
-static int ask_for_codes(void *context, const struct sta_buffer *request, struct sta_error *err)
+static int request_codes(void *context, const struct sta_buffer *request, struct sta_error *err)
 {
     return send_message(context, STA_MESSAGE_GRANT_WANTED, request, err);
 }
@@ -116,7 +116,7 @@ static int want_unit(struct sta_reading *reading, struct sta_error *err)
 static int take_batch(void *context, unsigned worker, struct sta_batch *batch, struct sta_error *err)
 {
     const struct unit *unit = context;
-    int status = sta_codes_ask_ahead(unit->codes, err);
+    int status = sta_codes_send_ahead(unit->codes, err);
     return status == STA_OK ? sta_writer_add(unit->part, worker, unit->numbers[batch->source], batch, err)
                             : status;
 }
@@ -274,7 +274,7 @@ static int end_last(struct sta_reading *reading, int status, struct sta_error *e
 static int read_unit(struct unit *unit, struct sta_cursor *in, struct sta_error *err)
 {
     struct sta_reading *reading = unit->reading;
-    const struct sta_codes_calls calls = {reading, ask_for_codes, take_codes};
+    const struct sta_codes_calls calls = {reading, request_codes, take_codes};
     unit->error = STA_ERROR_INIT;
     unit->tables = sta_tables_create(&reading->account);
     unit->codes = sta_codes_create(unit->tables, &calls);

@@ -48,7 +48,7 @@ struct sta_transport {
     _Atomic uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
 };
 
-bool sta_transport_is_asked(void)
+bool sta_transport_is_rank(void)
 {
     return getenv("PMIX_RANK") != NULL || getenv("OMPI_COMM_WORLD_SIZE") != NULL ||
            getenv("PMI_RANK") != NULL;

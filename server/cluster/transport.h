@@ -97,6 +97,6 @@ struct sta_transport_figures {
 struct sta_transport_figures sta_transport_figures(struct sta_transport *transport);
 
 /** Whether this process was started as a rank of MPI.  Looks at the environment alone. */
-bool sta_transport_is_asked(void);
+bool sta_transport_is_rank(void);
 
 #endif

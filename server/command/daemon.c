@@ -17,7 +17,7 @@
 static struct {
     CURL *curl;
     char *base, *socket, *token;
-} daemon_asked;
+} daemon_client;
 
 /* ---- where, and as whom */
 
@@ -47,28 +47,28 @@ int sta_daemon_open(const char *url)
     if (url == NULL)
         url = environment != NULL && *environment != '\0' ? environment : "http://127.0.0.1:7878";
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    daemon_asked.curl = curl_easy_init();
-    if (daemon_asked.curl == NULL)
+    daemon_client.curl = curl_easy_init();
+    if (daemon_client.curl == NULL)
         return sta_command_fail(STA_EXIT_DAEMON, "libcurl cannot be started");
     bool socket = strncmp(url, "unix:", 5) == 0;
     if (!socket && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
         return sta_command_fail(STA_EXIT_REQUEST, "the address is http://.., https://.. or unix:PATH, not %s",
                                 url);
-    daemon_asked.socket = socket ? sta_strdup(url + 5) : NULL;
-    daemon_asked.base = sta_strdup(socket ? "http://localhost" : url);
-    size_t length = strlen(daemon_asked.base);
-    if (daemon_asked.base[length - 1] == '/')
-        daemon_asked.base[length - 1] = '\0';
-    daemon_asked.token = read_token();
+    daemon_client.socket = socket ? sta_strdup(url + 5) : NULL;
+    daemon_client.base = sta_strdup(socket ? "http://localhost" : url);
+    size_t length = strlen(daemon_client.base);
+    if (daemon_client.base[length - 1] == '/')
+        daemon_client.base[length - 1] = '\0';
+    daemon_client.token = read_token();
     return 0;
 }
 
 void sta_daemon_close(void)
 {
-    curl_easy_cleanup(daemon_asked.curl);
-    free(daemon_asked.base);
-    free(daemon_asked.socket);
-    free(daemon_asked.token);
+    curl_easy_cleanup(daemon_client.curl);
+    free(daemon_client.base);
+    free(daemon_client.socket);
+    free(daemon_client.token);
     curl_global_cleanup();
 }
 
@@ -103,7 +103,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t count, void *context)
     struct request *request = context;
     long status = 0;
     size_t size = one * count;
-    curl_easy_getinfo(daemon_asked.curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(daemon_client.curl, CURLINFO_RESPONSE_CODE, &status);
     if (status < 400)
         return request->sink(request->context, bytes, size) ? size : 0;
     if (request->problem.size < PROBLEM_BYTES)
@@ -144,8 +144,8 @@ static struct curl_slist *make_headers(bool has_body)
     struct curl_slist *headers = NULL;
     if (has_body)
         headers = curl_slist_append(headers, "Content-Type: application/json");
-    if (daemon_asked.token != NULL) {
-        char *line = sta_sprintf("Authorization: Bearer %s", daemon_asked.token);
+    if (daemon_client.token != NULL) {
+        char *line = sta_sprintf("Authorization: Bearer %s", daemon_client.token);
         headers = curl_slist_append(headers, line);
         free(line);
     }
@@ -156,25 +156,25 @@ static struct curl_slist *make_headers(bool has_body)
 static int finish(CURLcode result, const char *reason, struct request *request)
 {
     long status = 0;
-    curl_easy_getinfo(daemon_asked.curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(daemon_client.curl, CURLINFO_RESPONSE_CODE, &status);
     if (result == CURLE_WRITE_ERROR && status < 400)
         return STA_EXIT_OUTPUT; /* the sink has said why */
     if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST)
         return sta_command_fail(
             STA_EXIT_DAEMON, "no daemon answers at %s: %s; --url or STRATA_URL says where",
-            daemon_asked.socket != NULL ? daemon_asked.socket : daemon_asked.base, reason);
+            daemon_client.socket != NULL ? daemon_client.socket : daemon_client.base, reason);
     if (result != CURLE_OK)
         return sta_command_fail(STA_EXIT_DAEMON, "the answer broke off: %s", reason);
     return status >= 400 ? refuse(status, &request->problem) : 0;
 }
 
-int sta_daemon_ask(const char *method, const char *call, const char *body, sta_response_sink sink,
-                   void *context)
+int sta_daemon_request(const char *method, const char *call, const char *body, sta_response_sink sink,
+                       void *context)
 {
-    CURL *curl = daemon_asked.curl;
+    CURL *curl = daemon_client.curl;
     char reason[CURL_ERROR_SIZE] = "";
     struct request request = {.sink = sink, .context = context};
-    char *url = sta_sprintf("%s/api/v1/%s", daemon_asked.base, call);
+    char *url = sta_sprintf("%s/api/v1/%s", daemon_client.base, call);
     struct curl_slist *headers = make_headers(body != NULL);
     sta_buffer_init(&request.problem);
     curl_easy_reset(curl);
@@ -186,8 +186,8 @@ int sta_daemon_ask(const char *method, const char *call, const char *body, sta_r
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &request);
-    if (daemon_asked.socket != NULL)
-        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, daemon_asked.socket);
+    if (daemon_client.socket != NULL)
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, daemon_client.socket);
     if (body != NULL) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
@@ -214,7 +214,7 @@ static bool print_bytes(void *context, const char *bytes, size_t size)
 
 int sta_daemon_copy(const char *method, const char *call, const char *body)
 {
-    int code = sta_daemon_ask(method, call, body, print_bytes, NULL);
+    int code = sta_daemon_request(method, call, body, print_bytes, NULL);
     if (code == 0 && fflush(stdout) != 0)
         return sta_command_fail(STA_EXIT_OUTPUT, "the output cannot be written: %s", strerror(errno));
     return code;
@@ -232,7 +232,7 @@ int sta_daemon_get(const char *method, const char *call, const char *body, json_
     json_error_t mistake;
     sta_buffer_init(&text);
     *answer = NULL;
-    int code = sta_daemon_ask(method, call, body, gather_bytes, &text);
+    int code = sta_daemon_request(method, call, body, gather_bytes, &text);
     if (code == 0 && text.size > 0)
         *answer = json_loadb(text.data, text.size, JSON_DECODE_ANY, &mistake);
     if (code == 0 && text.size > 0 && *answer == NULL)

@@ -20,15 +20,15 @@ int sta_daemon_open(const char *url);
 void sta_daemon_close(void);
 
 /**
- * sta_daemon_ask - one request
+ * sta_daemon_request - one request
  * @call: below /api/v1/, with its query string
  * @body: JSON text, or NULL
  * @sink: gets the body of a success as it arrives; of a failure it gets nothing
  *
  * Return: 0, or an exit status after the sentence that the daemon (or the network) gave.
  */
-int sta_daemon_ask(const char *method, const char *call, const char *body, sta_response_sink sink,
-                   void *context);
+int sta_daemon_request(const char *method, const char *call, const char *body, sta_response_sink sink,
+                       void *context);
 
 /** The same; the answer goes to standard output as it comes, so it may be of any size. */
 int sta_daemon_copy(const char *method, const char *call, const char *body);

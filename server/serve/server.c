@@ -32,7 +32,7 @@ static void on_tick(void *context)
     sta_running_tick(server->running);
 }
 
-static bool asks_owner(const struct sta_server_options *options)
+static bool needs_owner(const struct sta_server_options *options)
 {
     return (options->tokens == NULL || options->tokens[0] == '\0') && !options->loopback_anyone;
 }
@@ -70,7 +70,7 @@ static int open_http(struct sta_server *server, struct sta_error *err)
         .request_timeout_s = options->request_timeout,
         .send_rate = options->send_rate,
         .account = options->account,
-        .ask_owner = asks_owner(options),
+        .ask_owner = needs_owner(options),
         .proxies = &server->proxies,
         .handle = sta_dispatch,
         .completed = on_completed,

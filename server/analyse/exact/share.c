@@ -34,7 +34,7 @@ static void put_query(struct sta_buffer *out, const struct sta_view_query *query
     sta_shared_put_number(out, query->to);
 }
 
-static void put_ask(struct sta_buffer *out, const struct sta_exact_request *request)
+static void put_request(struct sta_buffer *out, const struct sta_exact_request *request)
 {
     sta_put_u32(out, STA_SHARED_EXACT);
     put_query(out, request->bound->query);
@@ -59,8 +59,8 @@ void sta_exact_share(struct sta_exact_shared *shared, const struct sta_exact_req
     const struct sta_scan scan = sta_exact_scan(request);
     struct sta_buffer query;
     sta_buffer_init(&query);
-    put_ask(&query, request);
-    sta_shared_time_ask(&shared->time, budget, &scan, &query);
+    put_request(&query, request);
+    sta_shared_time_send(&shared->time, budget, &scan, &query);
     sta_buffer_fini(&query);
     shared->parts = sta_alloc_array(budget->peers->count, sizeof *shared->parts);
 }
@@ -335,7 +335,7 @@ static int read_query(const struct sta_share_host *host, struct sta_cursor *in, 
     return sta_view_query_bind(&work->bound, query, err);
 }
 
-static int read_ask(struct sta_cursor *in, struct work *work, struct sta_error *err)
+static int read_request(struct sta_cursor *in, struct work *work, struct sta_error *err)
 {
     struct sta_exact_request *request = &work->request;
     const size_t layers = work->bound.preset->layer_count;
@@ -364,7 +364,7 @@ int sta_exact_share_work(const struct sta_share_host *host, struct sta_cursor *q
     struct work work = {.query = {.snapshot = NULL}};
     int rc = read_query(host, query, &work, err);
     if (rc == 0)
-        rc = read_ask(query, &work, err);
+        rc = read_request(query, &work, err);
     if (rc == 0)
         rc = sta_exact_gather(&work.request, stripe, budget, state, err);
     sta_bound_query_release(&work.bound);

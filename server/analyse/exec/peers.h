@@ -1,6 +1,6 @@
 /* peers.h - the processes of one job, which share the row groups of a query.
  *
- * Rank 0 has the query.  What it can share it asks all others, works on its own stripe meanwhile, takes
+ * Rank 0 has the query.  What it can share it sends to all others, works on its own stripe meanwhile, takes
  * their partial states and combines them with its own.  A stripe that a rank cannot give is done by rank 0,
  * so that a shared query fails where an unshared one would, and nowhere else.  Who carries the bytes is
  * server/cluster. */
@@ -23,7 +23,8 @@ struct sta_peers {
         most; /* of the rows that one range of time may read, where time is shared: else it is not worth it */
     void *context;
     /** Sends a query to all others.  Return: NULL when it cannot be sent. */
-    struct sta_shared *(*ask)(void *context, const struct sta_buffer *query, const struct sta_budget *budget);
+    struct sta_shared *(*send)(void *context, const struct sta_buffer *query,
+                               const struct sta_budget *budget);
     /** Waits for the state of a rank, 1 .. count - 1.  *state: valid until `end`.  Return: 0; STA_ECANCELLED,
      * STA_ELIMIT of the budget; STA_EOUTDATED: that rank could not do it. */
     int (*take)(struct sta_shared *shared, unsigned rank, const struct sta_budget *budget,

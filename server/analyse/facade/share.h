@@ -20,7 +20,7 @@ struct sta_share_host {
 
 /**
  * sta_share_work - compute the partial state of a stripe
- * @query: what sta_peers.ask was given; @state: the bytes are appended
+ * @query: what sta_peers.send was given; @state: the bytes are appended
  * Return: 0; STA_EOUTDATED, STA_ECORRUPT when the query is none that this program asks, or what computing
  * it returned.  Context: any thread.
  */

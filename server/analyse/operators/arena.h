@@ -6,7 +6,7 @@
 
 /* Of a function that does nothing but ask memory ahead of time: gcc drops calls of it, since it has no
  * effect, unless they are inlined first. */
-#define STA_ASKS_AHEAD static inline __attribute__((always_inline)) void
+#define STA_PREFETCHES static inline __attribute__((always_inline)) void
 
 /** An array, not zeroed, aligned to lines of the cache; sta_free() it.  Large ones lie in huge pages, which
  * spare most of the faults and of the misses of address translation.  NULL when memory is short. */

@@ -300,7 +300,7 @@ static inline uint32_t pick(const struct sta_table_bucket *bucket, uint32_t hash
 }
 
 /* Asks for the buckets of a minibatch, then for the records that they most likely lead to. */
-STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
+STA_PREFETCHES prefetch(const struct sta_group_table *table, const uint32_t *hashes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         __builtin_prefetch(sta_group_bucket(table, hashes[i]));
@@ -309,7 +309,7 @@ STA_ASKS_AHEAD ask_ahead(const struct sta_group_table *table, const uint32_t *ha
         if (held - 1 >= table->count)
             continue;
         __builtin_prefetch(sta_group_key(table, held - 1));
-        sta_group_ask(table, held - 1);
+        sta_group_prefetch(table, held - 1);
     }
 }
 
@@ -321,7 +321,7 @@ static inline void find_hashed(struct sta_group_table *table, const uint64_t *wo
     for (uint32_t i = 0; i < count; i++)
         hashes[i] = sta_group_hash(&words[i], STA_MINIBATCH_ROWS, width);
     if (sta_group_table_working_set(table) > FAR_BYTES)
-        ask_ahead(table, hashes, count);
+        prefetch(table, hashes, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t held = pick(sta_group_bucket(table, hashes[i]), hashes[i]);
         groups[i] = held - 1 < table->count && sta_group_has_key(table, held - 1, &words[i], width)

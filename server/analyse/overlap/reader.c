@@ -188,8 +188,8 @@ void sta_overlap_binding_fini(struct sta_overlap_binding *binding)
 
 /* ---- masks */
 
-static int ask_class(const struct sta_overlap_request *request, uint32_t code, uint32_t *mask,
-                     struct sta_error *err)
+static int mask_of_class(const struct sta_overlap_request *request, uint32_t code, uint32_t *mask,
+                         struct sta_error *err)
 {
     struct sta_class class = sta_classes_get(request->classes, code);
     *mask = class.fate == STA_FATE_KEPT ? 0 : STA_NOT_THERE;
@@ -212,14 +212,14 @@ static uint32_t largest_class(const struct sta_scan_rows *rows)
 }
 
 /* Rows of classes that were not met before. */
-static int ask_classes(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
-                       struct sta_error *err)
+static int fill_unknown_masks(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows,
+                              struct sta_error *err)
 {
     int rc = STA_OK;
     for (uint32_t i = 0; rc == 0 && i < rows->count; i++) {
         const uint32_t row = sta_scan_row(rows, i), class = rows->classes[row];
         if (reader->classes.of[class] == MASK_UNKNOWN)
-            rc = ask_class(reader->binding->request, class, &reader->classes.of[class], err);
+            rc = mask_of_class(reader->binding->request, class, &reader->classes.of[class], err);
         reader->masks[row] = rc == 0 ? reader->classes.of[class] : 0;
     }
     return rc;
@@ -242,7 +242,7 @@ static int begin_masks(struct sta_overlap_reader *reader, const struct sta_scan_
         masks[row] = of_class[classes[row]];
         unknown |= masks[row] == MASK_UNKNOWN;
     }
-    return unknown ? ask_classes(reader, rows, err) : STA_OK;
+    return unknown ? fill_unknown_masks(reader, rows, err) : STA_OK;
 }
 
 static int add_set(struct sta_overlap_reader *reader, const struct sta_scan_rows *rows, uint32_t s,

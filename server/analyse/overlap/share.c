@@ -34,7 +34,7 @@ void sta_overlap_share(struct sta_shared_time *shared, const struct sta_overlap_
     struct sta_buffer request;
     sta_buffer_init(&request);
     put_request(&request, binding->request->query);
-    sta_shared_time_ask(shared, binding->budget, &scan, &request);
+    sta_shared_time_send(shared, binding->budget, &scan, &request);
     sta_buffer_fini(&request);
 }
 

@@ -71,14 +71,14 @@ uint64_t sta_shared_get_index(struct sta_cursor *in, uint64_t limit)
 
 /* ---- ranges of time */
 
-void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget *budget,
-                         const struct sta_scan *scan, const struct sta_buffer *query)
+void sta_shared_time_send(struct sta_shared_time *shared, const struct sta_budget *budget,
+                          const struct sta_scan *scan, const struct sta_buffer *query)
 {
     const struct sta_peers *peers = budget->peers;
     struct sta_time_range *ranges = sta_alloc_array(peers->count, sizeof *ranges);
     struct sta_shared *asked = NULL;
     if (!query->failed && sta_time_ranges(scan, peers->count, peers->most, budget->account, ranges))
-        asked = peers->ask(peers->context, query, budget);
+        asked = peers->send(peers->context, query, budget);
     if (asked != NULL)
         *shared = (struct sta_shared_time){budget, asked, ranges};
     else

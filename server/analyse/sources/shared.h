@@ -40,8 +40,8 @@ struct sta_shared_time {
 
 /** Asks the other processes of the budget.  @shared: stays as it was, all zero, when one range would be
  * most of @scan, or the query cannot be sent. */
-void sta_shared_time_ask(struct sta_shared_time *shared, const struct sta_budget *budget,
-                         const struct sta_scan *scan, const struct sta_buffer *query);
+void sta_shared_time_send(struct sta_shared_time *shared, const struct sta_budget *budget,
+                          const struct sta_scan *scan, const struct sta_buffer *query);
 /** Ends the work of other processes on it. */
 void sta_shared_time_end(struct sta_shared_time *shared);
 unsigned sta_shared_time_count(const struct sta_shared_time *shared); /* of ranges; 1: it is not shared */

@@ -101,8 +101,8 @@ static void runs_free(void *context)
     free(runs);
 }
 
-static int ask_runs(struct sta_view *view, const struct sta_budget *budget, struct runs *runs,
-                    struct sta_error *err)
+static int compute_runs(struct sta_view *view, const struct sta_budget *budget, struct runs *runs,
+                        struct sta_error *err)
 {
     runs->results = sta_alloc_array(view->trace_count, sizeof(struct sta_result *));
     runs->labels = sta_alloc_array(view->trace_count, sizeof(char *));
@@ -154,7 +154,7 @@ static int compare_result(struct sta_view *view, const struct sta_budget *budget
     struct sta_response_names names = sta_view_names(view);
     struct sta_facts none = {0};
     size_t baseline = 0;
-    int status = ask_runs(view, budget, runs, err);
+    int status = compute_runs(view, budget, runs, err);
     if (status == STA_OK)
         status = compare(view, budget, runs, &table, err);
     if (status == STA_OK)

@@ -90,8 +90,8 @@ static const struct sta_view_kind view_linked = {.name = "dasf graph", .result =
 
 /* ---- tables */
 
-static int ask(struct sta_view *view, const struct sta_dasf *dasf, const struct sta_budget *budget,
-               struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
+static int fill_table(struct sta_view *view, const struct sta_dasf *dasf, const struct sta_budget *budget,
+                      struct sta_table *table, struct sta_facts *facts, struct sta_error *err)
 {
     const struct sta_parameter_value *values = view->values;
     struct sta_dasf_query query = {
@@ -126,7 +126,7 @@ static int compute(struct sta_view *view, const struct sta_budget *budget, struc
     if (status != STA_OK)
         return status;
     const struct sta_dasf *dasf = graph ? ((const struct linked *)records->self)->dasf : records->self;
-    status = ask(view, dasf, budget, &table, &facts, err);
+    status = fill_table(view, dasf, budget, &table, &facts, err);
     sta_result_release(records);
     if (status != STA_OK)
         return status;

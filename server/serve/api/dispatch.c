@@ -109,7 +109,7 @@ static void run(struct sta_call *call)
         send_io_task(call);
         break;
     case STA_QUESTION:
-        sta_view_ask(call);
+        sta_view_respond(call);
         break;
     case STA_CUSTOM:
         call->route->arrange(call);

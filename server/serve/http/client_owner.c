@@ -87,8 +87,8 @@ static int read_reply(int netlink, uint32_t sequence, uid_t *uid)
     return found->idiag_inode != 0;
 }
 
-static int ask_netlink(int *netlink, const union sta_address *theirs, const union sta_address *ours,
-                       uid_t *uid)
+static int query_netlink(int *netlink, const union sta_address *theirs, const union sta_address *ours,
+                         uid_t *uid)
 {
     static _Thread_local uint32_t sequence;
     if (*netlink < 0)
@@ -112,7 +112,7 @@ static void write_end(const union sta_address *address, char text[64])
     snprintf(text + used, 64 - used, ":%04X", ntohs(port));
 }
 
-static int ask_proc(const union sta_address *theirs, const union sta_address *ours, uid_t *uid)
+static int query_proc(const union sta_address *theirs, const union sta_address *ours, uid_t *uid)
 {
     char line[512], local[64], remote[64], wanted_local[64], wanted_remote[64];
     unsigned found_uid;
@@ -142,8 +142,8 @@ static bool find_tcp(int fd, int *netlink, uid_t *uid)
     socklen_t their_size = sizeof theirs, our_size = sizeof ours;
     if (getpeername(fd, &theirs.any, &their_size) != 0 || getsockname(fd, &ours.any, &our_size) != 0)
         return false;
-    int found = ask_netlink(netlink, &theirs, &ours, uid);
-    return (found < 0 ? ask_proc(&theirs, &ours, uid) : found) == 1;
+    int found = query_netlink(netlink, &theirs, &ours, uid);
+    return (found < 0 ? query_proc(&theirs, &ours, uid) : found) == 1;
 }
 
 static bool find_local(int fd, uid_t *uid)

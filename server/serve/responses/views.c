@@ -327,7 +327,7 @@ static struct pending *pending_create(const struct sta_call *call, struct sta_vi
     return pending;
 }
 
-static void ask_cold(struct sta_call *call, struct sta_view *view)
+static void respond_cold(struct sta_call *call, struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
     struct pending *pending = pending_create(call, view);
@@ -339,7 +339,7 @@ static void ask_cold(struct sta_call *call, struct sta_view *view)
     free(pending);
 }
 
-static void ask_warm(struct sta_call *call, struct sta_view *view)
+static void respond_warm(struct sta_call *call, struct sta_view *view)
 {
     struct sta_error err = STA_ERROR_INIT;
     if (sta_view_open(view, &err) != STA_OK) {
@@ -368,7 +368,7 @@ static bool is_warm(const struct sta_view *view)
     return true;
 }
 
-void sta_view_ask(struct sta_call *call)
+void sta_view_respond(struct sta_call *call)
 {
     struct sta_error err = STA_ERROR_INIT;
     sta_negotiation_choose(call);
@@ -382,9 +382,9 @@ void sta_view_ask(struct sta_call *call)
     if (sta_view_may_be_long(view)) {
         sta_view_stream_result(call, view);
     } else if (is_warm(view)) {
-        ask_warm(call, view);
+        respond_warm(call, view);
     } else {
-        ask_cold(call, view);
+        respond_cold(call, view);
     }
 }
 

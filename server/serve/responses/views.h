@@ -103,7 +103,7 @@ STA_MUSTCHECK int sta_put_counters(const struct sta_view *view, const struct sta
 #define STA_HAS_ORDER (STA_HAS(SORT) | STA_HAS(ORDER_BY) | STA_HAS(COLUMNS))
 
 /** Responds to the call from the response cache, or has the response computed.  Context: HTTP thread. */
-void sta_view_ask(struct sta_call *call);
+void sta_view_respond(struct sta_call *call);
 /* The base of series, what columns hold, and the timeline's file: no calls of their own, but prepared. */
 extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures, sta_view_timeline_keep;
 /** Computes what the first page of a trace asks: summary, ledger, findings, stragglers, the base of its

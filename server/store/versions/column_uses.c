@@ -250,8 +250,8 @@ static void note_use(void *context, struct sta_column_cache_key key, int64_t ask
     *last = STA_MAX(*last, asked);
 }
 
-/* Appends what questions to this process have used. */
-static void add_asked(struct sta_store *store, struct list *list)
+/* Appends the columns that queries to this process have used. */
+static void add_used(struct sta_store *store, struct list *list)
 {
     struct open_traces open = {0};
     const int64_t offset = milliseconds(CLOCK_REALTIME) - milliseconds(CLOCK_MONOTONIC);
@@ -279,7 +279,7 @@ int sta_store_keep_column_uses(struct sta_store *store, struct sta_error *err)
     struct sta_buffer before = {0}, after = {0};
     read_list(store, &list);
     put_list(&before, &list);
-    add_asked(store, &list);
+    add_used(store, &list);
     reduce(store, &list);
     put_list(&after, &list);
     int status = STA_OK;

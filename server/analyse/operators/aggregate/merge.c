@@ -79,7 +79,7 @@ static const uint64_t *entry_at(const struct sta_group_merge *merge, size_t entr
     return &merge->entries[entry * (merge->order->layout.words + 1)];
 }
 
-STA_ASKS_AHEAD ask_ahead(const struct sta_group_merge *merge, size_t entry)
+STA_PREFETCHES prefetch(const struct sta_group_merge *merge, size_t entry)
 {
     const unsigned width = merge->order->layout.words;
     if (entry >= merge->entry_count)
@@ -87,7 +87,7 @@ STA_ASKS_AHEAD ask_ahead(const struct sta_group_merge *merge, size_t entry)
     uint64_t item = entry_at(merge, entry)[width];
     const struct sta_sorted_table *table = merge->cursors[item >> 32].table;
     if (table != NULL)
-        sta_group_ask(table->table, sta_sorted_group(table, (uint32_t)item));
+        sta_group_prefetch(table->table, sta_sorted_group(table, (uint32_t)item));
 }
 
 /* ---- groups at hand */
@@ -174,7 +174,7 @@ int sta_group_merge_next(struct sta_group_merge *merge, uint8_t *record, struct 
         rc = sta_group_cursor_go(&merge->cursors[item >> 32], (uint32_t)item, err);
         if (rc == 0)
             join(merge, (uint32_t)(item >> 32), record);
-        ask_ahead(merge, merge->entry++ + AHEAD);
+        prefetch(merge, merge->entry++ + AHEAD);
     } while (rc == 0 && merge->entry < merge->entry_count &&
              sta_record_compare(entry_at(merge, merge->entry), merge->words, width) == 0);
     return rc;

@@ -100,7 +100,7 @@ static inline bool sta_group_has_key(const struct sta_group_table *table, uint32
 }
 
 /** Asks for the lines of memory that a record begins and ends in. */
-STA_ASKS_AHEAD sta_group_ask(const struct sta_group_table *table, uint32_t group)
+STA_PREFETCHES sta_group_prefetch(const struct sta_group_table *table, uint32_t group)
 {
     const uint8_t *record = sta_group_states(table, group);
     __builtin_prefetch(record, 1);

@@ -46,7 +46,7 @@ static void output_column(struct sta_maker *maker, uint32_t column)
     sta_add_output(maker, schema->columns[column].name, sta_column_expression(schema, column));
 }
 
-static void output_asked(struct sta_maker *maker, const struct sta_document *columns)
+static void output_chosen(struct sta_maker *maker, const struct sta_document *columns)
 {
     struct sta_plan_stage *stage = maker->stage;
     const char *pointer = sta_point_member(maker, "columns");
@@ -104,7 +104,7 @@ void sta_make_rows(struct sta_maker *maker)
     const struct sta_document *columns = sta_stage_member(maker, "columns");
     stage->kind = STA_PLAN_ROWS;
     if (columns != NULL)
-        output_asked(maker, columns);
+        output_chosen(maker, columns);
     else
         output_all(maker);
     if (maker->failed)

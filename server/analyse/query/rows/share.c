@@ -47,8 +47,8 @@ void sta_share_put_query(struct sta_buffer *out, const struct sta_pipeline *pipe
 }
 
 /* NULL: it cannot be shared. */
-static struct sta_shared *ask(const struct sta_buffer *query, const struct sta_share_wanted *wanted,
-                              const struct sta_budget *budget)
+static struct sta_shared *send_query(const struct sta_buffer *query, const struct sta_share_wanted *wanted,
+                                     const struct sta_budget *budget)
 {
     const struct sta_peers *peers = budget->peers;
     const size_t words = wanted->after != NULL ? wanted->words : 0;
@@ -66,7 +66,7 @@ static struct sta_shared *ask(const struct sta_buffer *query, const struct sta_s
     for (size_t i = 0; i < words; i++)
         sta_put_u64(&message, wanted->after[i]);
     sta_put(&message, query->data, query->size);
-    struct sta_shared *shared = message.failed ? NULL : peers->ask(peers->context, &message, budget);
+    struct sta_shared *shared = message.failed ? NULL : peers->send(peers->context, &message, budget);
     sta_buffer_fini(&message);
     return shared;
 }
@@ -76,7 +76,7 @@ int sta_share_stripes(const struct sta_buffer *query, const struct sta_share_wan
                       struct sta_error *err)
 {
     const struct sta_peers *peers = budget->peers;
-    struct sta_shared *shared = ask(query, wanted, budget);
+    struct sta_shared *shared = send_query(query, wanted, budget);
     int rc = STA_OK;
     if (shared == NULL)
         return work->scan(work->self, NULL, err);
