@@ -100,7 +100,7 @@ static void make_good(struct bytes *good)
 
 /* ---- inputs */
 
-/* Headers that fit what follows them, as far as there is room. */
+/* Headers that fit what follows them, as far as there is space. */
 static void seal(struct bytes *bytes)
 {
     uint64_t number = 0;

@@ -77,7 +77,7 @@ void sta_group_worker_see(struct sta_group_worker *worker, const struct sta_aggr
 STA_MUSTCHECK int sta_group_worker_number(struct sta_group_worker *worker,
                                           const struct sta_aggregation_input *rows,
                                           struct sta_minibatch minibatch, struct sta_error *err);
-/** Room in the table for so many rows, if need be by sealing or writing out what is there. */
+/** Space in the table for so many rows, if need be by sealing or writing out what is there. */
 STA_MUSTCHECK int sta_group_worker_make_space(struct sta_group_worker *worker, uint32_t rows,
                                               struct sta_error *err);
 /** Unites groups that have states of their own with the worker's; their groups are worker->groups then.
