@@ -104,7 +104,8 @@ size_t sta_account_charged(const struct sta_account *account, void *memory);
 /** The same, zeroed. */
 void *sta_account_calloc(struct sta_account *account, size_t count, size_t size, const char *what,
                          struct sta_error *err);
-/** @old (NULL allowed) with space for @count items; NULL leaves @old as it is.  For a moment both are charged.
+/** @old (NULL allowed) with space for @count items; NULL leaves @old as it is.  For a moment both are
+ * charged.
  */
 void *sta_account_realloc(struct sta_account *account, void *old, size_t count, size_t size, const char *what,
                           struct sta_error *err);

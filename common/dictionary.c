@@ -343,7 +343,8 @@ static void grow_table(struct sta_dictionary *dictionary, struct table *table)
     replace_table(dictionary, table);
 }
 
-/* Under the lock.  The empty slot for a text that is not there, in a table with space for it; NULL: no memory.
+/* Under the lock.  The empty slot for a text that is not there, in a table with space for it; NULL: no
+ * memory.
  * @slot: where it is in the present table */
 static _Atomic uint64_t *slot_for(struct sta_dictionary *dictionary, uint32_t count, uint64_t hash,
                                   size_t slot)

@@ -27,7 +27,7 @@
     X(BUSY, "too much is going on; try again later")                                                         \
     X(CANCELLED, "cancelled")                                                                                \
     X(FORBIDDEN, "not allowed")                                                                              \
-    X(UNFIT, "the trace lacks what the response needs")                                                        \
+    X(UNFIT, "the trace lacks what the response needs")                                                      \
     X(UNSUPPORTED, "not available here")                                                                     \
     X(OUTDATED, "what it was about has changed since")                                                       \
     X(INTERNAL, "unexpected failure of a library")

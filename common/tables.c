@@ -279,8 +279,8 @@ static void note_first(const struct sta_tables *tables, struct definitions *all,
         *first = number;
 }
 
-/* Reserves space for one more definition, by doubling the array.  A failure is noted, since a line that is half read
- * can return no status. */
+/* Reserves space for one more definition, by doubling the array.  A failure is noted, since a line that is
+ * half read can return no status. */
 static bool reserve(struct sta_account *account, struct definitions *all)
 {
     if (all->count < all->capacity)

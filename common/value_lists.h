@@ -11,8 +11,8 @@
 struct sta_value_lists *sta_value_lists_create(struct sta_account *account, uint32_t key,
                                                const struct sta_dictionary *members);
 void sta_value_lists_destroy(struct sta_value_lists *lists); /* NULL allowed */
-/** The next value is a list.  Return: space for the codes of its members, valid until the next call; NULL with
- * STA_ELIMIT, STA_EBUSY or STA_ENOMEM. */
+/** The next value is a list.  Return: space for the codes of its members, valid until the next call; NULL
+ * with STA_ELIMIT, STA_EBUSY or STA_ENOMEM. */
 uint32_t *sta_value_lists_add(struct sta_value_lists *lists, size_t count, struct sta_error *err);
 /** The next value is a text; one that there is no memory for is a sticky failure of the account. */
 STA_MUSTCHECK int sta_value_lists_add_text(struct sta_value_lists *lists, const char *bytes, size_t length,

@@ -186,7 +186,8 @@ int sta_envelope_read(const char *path, enum sta_envelope_kind kind, char **cont
     return status == STA_OK ? STA_OK : sta_error_wrap(err, "cannot use %s", path);
 }
 
-/* Makes the envelope of a content.  Return: STA_ENOMEM, also when the buffer of the content could not grow. */
+/* Makes the envelope of a content.  Return: STA_ENOMEM, also when the buffer of the content could not grow.
+ */
 static int pack(const char *path, enum sta_envelope_kind kind, const struct sta_buffer *content,
                 struct sta_buffer *bytes, struct sta_error *err)
 {

@@ -92,7 +92,7 @@ static const uint32_t counts[] = {
 
 /* X(name, value of row i, transform expected for a full row group, largest size for it) */
 #define CASES(X)                                                                                             \
-    X(one_value_takes_no_space, -77, STA_TRANSFORM_CONSTANT, 12)                                              \
+    X(one_value_takes_no_space, -77, STA_TRANSFORM_CONSTANT, 12)                                             \
     X(extremes, i % 3 == 0 ? INT64_MIN : i % 3 == 1 ? INT64_MAX : (int64_t)random_bits(), -1, 140000)        \
     X(small_range_of_large_numbers, INT64_MAX - (int64_t)(random_bits() % 200), STA_TRANSFORM_PLAIN, 16600)  \
     X(multiples_lose_their_zeros, (int64_t)(random_bits() % 256) << 40, -1, 17200)                           \
