@@ -159,7 +159,7 @@ struct sta_decode_request {
  * Bad lines and bad files are entries of the sources' ledgers (rejected, truncated, malformed), not failures
  * of the run.  Of a file that grows meanwhile, what was there at the beginning is read; the last line of a
  * plain file is left for the next time as long as it is not whole.  Memory: a few MiB of chunk and batch per
- * worker.  Results (ledgers, definitions, events) do not depend on @workers.
+ * worker.  Results (ledgers, definitions, events) do not depend on the number of workers.
  * Context: any thread; starts request->workers threads and joins them.
  * Return: 0, STA_ECANCELLED, STA_EOUTDATED (see accept_rewritten), STA_EIO when a known file cannot be read,
  * STA_ELIMIT, STA_EBUSY or STA_ENOMEM when this process lacks something, or what the batch callback returned.

@@ -208,7 +208,7 @@ int sta_radix_sort_on(unsigned threads, uint64_t *records, uint64_t *scratch, si
 int sta_radix_failed(int status, const char *what, size_t count, struct sta_error *err)
 {
     if (status == STA_ECANCELLED)
-        return sta_fail(err, status, "nobody waits for the answer any more");
+        return sta_fail(err, status, "nobody waits for the response any more");
     return status == 0 ? STA_OK : sta_fail(err, status, "no memory to sort %zu %s", count, what);
 }
 

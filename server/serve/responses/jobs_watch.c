@@ -16,7 +16,7 @@ static void count_ingest(struct sta_server *server, const char *trace)
         sta_metrics_ingest(server->metrics, job.bytes, job.events);
 }
 
-/* Of a live trace the next version comes soon: answers are made for who asks. */
+/* Of a live trace the next version comes soon: responses are made on request. */
 static void on_publish(void *context, const char *trace)
 {
     struct sta_server *server = context;
