@@ -95,8 +95,7 @@ void sta_library_destroy(struct sta_library *library)
     free(library);
 }
 
-void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
-                            void *context)
+void sta_library_on_publish(struct sta_library *library, sta_published published, void *context)
 {
     uv_mutex_lock(&library->lock);
     library->on_publish = published;

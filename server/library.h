@@ -152,10 +152,11 @@ STA_MUSTCHECK int sta_library_remove(struct sta_library *library, const char *id
 /** @name or @tags NULL: unchanged. */
 STA_MUSTCHECK int sta_library_rename(struct sta_library *library, const char *id, const char *name,
                                      const char *const *tags, size_t tag_count, struct sta_error *err);
-/** Calls @published(context, trace) on a job's thread after each ingest that left a version to ask; one
- * listener.  Returns when no call of the listener before is under way. */
-void sta_library_on_publish(struct sta_library *library, void (*published)(void *context, const char *trace),
-                            void *context);
+/** @job: the ingest, which ends when the call returns; NULL: a compaction.  Context: its thread. */
+typedef void (*sta_published)(void *context, const char *trace, struct sta_job *job);
+/** Calls @published after each ingest, and each compaction, that left a version to query; one listener.
+ * Returns when no call of the listener before is under way. */
+void sta_library_on_publish(struct sta_library *library, sta_published published, void *context);
 /** At start: ingests again what a crash interrupted, or what was found damaged, goes on following live
  * traces, and decodes the columns that were read before it. */
 void sta_library_resume(struct sta_library *library);

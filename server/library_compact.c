@@ -54,7 +54,7 @@ static void put_in_force(const struct task *task, uint64_t bytes_before)
     struct sta_snapshot *snapshot;
     struct sta_error ignored = STA_ERROR_INIT;
     sta_library_forget_version(library, task->id);
-    sta_library_tell_published(library, task->id);
+    sta_library_tell_published(library, task->id, NULL);
     if (sta_library_snapshot(library, task->id, &snapshot, &ignored) != STA_OK)
         return;
     sta_log(STA_LOG_INFO, "A trace was compacted", "trace", task->id, "bytes_before",

@@ -36,15 +36,15 @@ static void note_failure(struct sta_library *library, const char *id, const stru
         sta_log(STA_LOG_ERROR, "Cannot note that an ingest failed", "trace", id, "cause", err.text, NULL);
 }
 
-void sta_library_tell_published(struct sta_library *library, const char *id)
+void sta_library_tell_published(struct sta_library *library, const char *id, struct sta_job *job)
 {
     uv_mutex_lock(&library->lock);
-    void (*published)(void *, const char *) = library->on_publish;
+    sta_published published = library->on_publish;
     void *context = library->on_publish_context;
     library->callbacks++;
     uv_mutex_unlock(&library->lock);
     if (published != NULL)
-        published(context, id);
+        published(context, id, job);
     uv_mutex_lock(&library->lock);
     if (--library->callbacks == 0)
         uv_cond_broadcast(&library->callbacks_done);
@@ -93,15 +93,15 @@ static void look_at_version(struct sta_library *library, const char *id)
 }
 
 /* After an ingest: its version is the trace's, or its failure is noted. */
-static void announce(struct sta_library *library, const char *id, int status, bool is_live,
-                     const struct sta_error *err)
+static void announce(struct sta_library *library, const char *id, struct sta_job *job, int status,
+                     bool is_live, const struct sta_error *err)
 {
     sta_library_forget_version(library, id);
     uv_mutex_lock(&library->lock);
     bool stopping = library->stopping;
     uv_mutex_unlock(&library->lock);
     if (status == STA_OK) {
-        sta_library_tell_published(library, id);
+        sta_library_tell_published(library, id, job);
         look_at_version(library, id);
     } else if (!stopping && !is_live) {
         note_failure(library, id, err);
@@ -143,7 +143,7 @@ static int run_ingest(void *context, struct sta_job *job, struct sta_error *err)
     }
     status = end_of_removed(library, task->id, status, err);
     if (live == NULL || found.published)
-        announce(library, task->id, status, live != NULL, err);
+        announce(library, task->id, job, status, live != NULL, err);
     end_step(library, live, started, &found, status, err);
     sta_snapshot_release(version);
     sta_memory_trim_grown(library->memory / 4);

@@ -83,7 +83,7 @@ struct sta_library {
     struct sta_following follow;
     struct sta_live *live; /* traces that are followed: see library_live.c */
     uv_cond_t check_wanted, check_done;
-    void (*on_publish)(void *context, const char *trace);
+    sta_published on_publish;
     void *on_publish_context;
     unsigned callbacks; /* calls of on_publish under way */
     uv_cond_t callbacks_done;
@@ -110,8 +110,8 @@ void sta_library_start_warming(struct sta_library *library);
 void sta_library_keep_columns(struct sta_library *library);
 /** The same once in a while, when there are others.  Return: nanoseconds until the next look. */
 uint64_t sta_library_keep_columns_if_due(struct sta_library *library);
-/** Tells who listens that a version was published. */
-void sta_library_tell_published(struct sta_library *library, const char *id);
+/** Calls the listener, if there is one.  @job: NULL allowed. */
+void sta_library_tell_published(struct sta_library *library, const char *id, struct sta_job *job);
 /** Starts the ingest that reads a damaged trace again, unless it has a job. */
 void sta_library_start_rebuild(struct sta_library *library, const char *id);
 /** Queues a job that reads what is new of a trace.  @kind: static.  Context: under `changing`, the trace has

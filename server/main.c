@@ -171,6 +171,7 @@ static int start_server(struct daemon *daemon, struct sta_error *err)
         .running_queries = settings->running_queries,
         .queued_queries = settings->queued_queries,
         .query_memory = settings->query_memory,
+        .first_page_events = settings->first_page_events,
         .timeline_cells = settings->timeline_cells,
         .query_timeout = settings->query_timeout,
         .workers = (unsigned)settings->workers,

@@ -70,6 +70,9 @@
     X(TEXT, warm, "on",                                                                                      \
       "on: after a start, the columns that queries read before it are decoded while the daemon is idle; "    \
       "off: when a query reads them")                                                                        \
+    X(COUNT, first_page_events, "50000000",                                                                  \
+      "events of a trace from which on its ingest ends only when what the first page shows is computed; of " \
+      "fewer this takes a moment after it")                                                                  \
     X(SIZE, json_bytes_per_file, "1TiB",                                                                     \
       "bytes of JSON that are read of one file; past that it is truncated, and the report says so")          \
     X(SECONDS, follow_interval, "1", "seconds between two versions of a live trace at least")                \

@@ -34,6 +34,7 @@ struct sta_server_options {
     const char *const *cors_origins;
     size_t cors_origin_count;
     uint64_t connections, connections_per_client, request_body, request_header, request_timeout, send_rate;
+    uint64_t first_page_events;
     uint64_t rows, cache, running_queries, queued_queries, query_memory, query_timeout, timeline_cells;
     unsigned workers;
     const char *spill;             /* folder for what does not fit the memory */

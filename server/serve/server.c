@@ -244,9 +244,9 @@ int sta_server_reload(struct sta_server *server, struct sta_error *err)
  * is parked any more. */
 void sta_server_stop(struct sta_server *server, unsigned grace_ms)
 {
+    atomic_store(&server->stopping, true);
     sta_jobs_on_change(server->options.jobs, NULL, NULL);
     sta_library_on_publish(server->options.library, NULL, NULL);
-    atomic_store(&server->stopping, true);
     sta_http_quiesce(server->http, grace_ms);
     sta_response_cache_cancel(server->response_cache);
     sta_workers_stop(server->queries);

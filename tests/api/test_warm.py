@@ -157,3 +157,15 @@ def test_a_kill_leaves_what_was_remembered_before(scene):
     server.kill()
     server.start()
     assert warmed(server) == count
+
+
+def test_the_ingest_of_a_large_trace_ends_with_its_first_page(scene):
+    """what counts as large is a setting"""
+    root = scene.new("root")
+    generate(root / "trace", events=EVENTS, output_files=2, seed=3)
+    server = scene.server([root], settings={"compaction": "off", "first_page_events": "1"})
+    trace = server.ingest(root / "trace")["id"]
+    computed = server.metric("strata_cache_misses_total")
+    for call in ("summary", "report"):
+        assert server.ask(f"/api/v1/traces/{trace}/{call}")[0] == 200
+    assert server.metric("strata_cache_misses_total") == computed, "both were there when the job ended"

@@ -1,7 +1,8 @@
 /* What is computed of a new version before anyone asks.
  *
- * First what the first page asks, on a thread that gets less of a core than those of queries; then, at low
- * priority, what all later queries use. */
+ * First what the first page shows, for which the ingest of a large trace waits, and what its findings lead
+ * to, on a thread that gets less of a core than those of queries; then, at low priority, what all later
+ * queries use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,30 +53,40 @@ static int open_prepared(struct sta_server *server, const struct prepared *asked
     return status;
 }
 
+/* Shared by who prepares a version and who waits for its first page. */
+struct sta_preparation {
+    struct sta_server *server;
+    char trace[STA_TRACE_ID_SIZE];
+    _Atomic unsigned references;
+    _Atomic unsigned done; /* parts of the first page */
+};
+
 /* One after the other, on this thread.  Who asks for one before its turn computes it, and who asks meanwhile
  * waits for the rest of it.  A query that makes no sense for the trace is left out. */
-static void compute_prepared(struct sta_server *server, const struct prepared *asked, size_t count,
-                             const char *trace)
+static void compute_prepared(struct sta_preparation *preparation, const struct prepared *asked, size_t count)
 {
+    struct sta_server *server = preparation->server;
     for (size_t i = 0; i < count && !atomic_load(&server->stopping); i++) {
         struct sta_error err = STA_ERROR_INIT;
         struct sta_view *view;
-        int status = open_prepared(server, &asked[i], trace, &view, &err);
+        int status = open_prepared(server, &asked[i], preparation->trace, &view, &err);
         if (status != STA_OK && status != STA_EINPUT)
             return;
-        if (view == NULL)
-            continue;
-        view->prepared = true;
-        if (atomic_load(&server->stopping)) /* perhaps after all flights were cancelled */
-            atomic_store(sta_flight_cancel(view->flight), true);
-        sta_view_run(view, false);
+        if (view != NULL) {
+            view->prepared = true;
+            if (atomic_load(&server->stopping)) /* perhaps after all flights were cancelled */
+                atomic_store(sta_flight_cancel(view->flight), true);
+            sta_view_run(view, false);
+        }
+        atomic_fetch_add(&preparation->done, 1);
     }
 }
 
-struct preparing {
-    struct sta_server *server;
-    char trace[STA_TRACE_ID_SIZE];
-};
+void sta_preparation_release(struct sta_preparation *preparation)
+{
+    if (atomic_fetch_sub(&preparation->references, 1) == 1)
+        free(preparation);
+}
 
 /* What is worth doing once for all later queries. */
 static void prepare_last(void *context, bool dropped)
@@ -83,43 +94,56 @@ static void prepare_last(void *context, bool dropped)
     static const struct prepared last[] = {{.kind = &sta_view_series_base, .preset = "posix"},
                                            {.kind = &sta_view_timeline_keep},
                                            {.kind = &sta_view_column_figures}};
-    struct preparing *preparing = context;
     if (!dropped)
-        compute_prepared(preparing->server, last, STA_COUNT_OF(last), preparing->trace);
-    free(preparing);
+        compute_prepared(context, last, STA_COUNT_OF(last));
+    sta_preparation_release(context);
 }
 
-/* What the first page asks, and those pages that its findings lead to. */
+static const struct prepared first_page[] = {
+    {.kind = &sta_view_summary},
+    {.kind = &sta_view_report},
+    {.kind = &sta_view_series_base},
+    {.kind = &sta_view_overlap,
+     .document = "{\"filters\": \"off\", \"attribution\": \"stall\", \"by\": [\"unit\"]}",
+     .by_parameters = true},
+};
+
+double sta_preparation_progress(const struct sta_preparation *preparation)
+{
+    const double done = atomic_load(&preparation->done);
+    return STA_MIN(done / STA_COUNT_OF(first_page), 1.0);
+}
+
 static void prepare_first(void *context, bool dropped)
 {
-    static const char stalled_ranks[] = "{\"by\": \"rank\", \"measure\": \"busy\", \"of\": \"stall\"}";
-    static const char causes[] = "{\"filters\": \"off\", \"attribution\": \"stall\", \"by\": [\"unit\"]}";
-    static const struct prepared first[] = {
-        {.kind = &sta_view_summary},
+    static const struct prepared behind[] = {
         {.kind = &sta_view_summary, .preset = "posix"},
-        {.kind = &sta_view_report},
-        {.kind = &sta_view_series_base},
         {.kind = &sta_view_findings},
-        {.kind = &sta_view_stragglers, .document = stalled_ranks},
-        {.kind = &sta_view_overlap, .document = causes, .by_parameters = true},
+        {.kind = &sta_view_stragglers,
+         .document = "{\"by\": \"rank\", \"measure\": \"busy\", \"of\": \"stall\"}"},
     };
-    struct preparing *preparing = context;
+    struct sta_preparation *preparation = context;
     struct sta_error ignored = STA_ERROR_INIT;
     if (!dropped)
-        compute_prepared(preparing->server, first, STA_COUNT_OF(first), preparing->trace);
+        compute_prepared(preparation, first_page, STA_COUNT_OF(first_page));
+    atomic_store(&preparation->done, STA_COUNT_OF(first_page)); /* what failed is not waited for */
+    if (!dropped)
+        compute_prepared(preparation, behind, STA_COUNT_OF(behind));
     if (dropped ||
-        sta_workers_submit(preparing->server->background, prepare_last, preparing, &ignored) != STA_OK)
-        free(preparing);
+        sta_workers_submit(preparation->server->background, prepare_last, preparation, &ignored) != STA_OK)
+        sta_preparation_release(preparation);
 }
 
-void sta_view_prepare(struct sta_server *server, const char *trace)
+struct sta_preparation *sta_view_prepare(struct sta_server *server, const char *trace)
 {
     struct sta_error ignored = STA_ERROR_INIT;
-    struct preparing *preparing = sta_alloc(sizeof *preparing);
-    preparing->server = server;
-    snprintf(preparing->trace, sizeof preparing->trace, "%s", trace);
-    if (sta_workers_submit(server->prepared, prepare_first, preparing, &ignored) != STA_OK)
-        free(preparing);
+    struct sta_preparation *preparation = sta_alloc(sizeof *preparation);
+    preparation->server = server;
+    preparation->references = 2;
+    snprintf(preparation->trace, sizeof preparation->trace, "%s", trace);
+    if (sta_workers_submit(server->prepared, prepare_first, preparation, &ignored) != STA_OK)
+        prepare_first(preparation, true);
+    return preparation;
 }
 
 void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace)

@@ -106,10 +106,14 @@ STA_MUSTCHECK int sta_put_counters(const struct sta_view *view, const struct sta
 void sta_view_respond(struct sta_call *call);
 /* The base of series, what columns hold, and the timeline's file: no calls of their own, but prepared. */
 extern const struct sta_view_kind sta_view_series_base, sta_view_column_figures, sta_view_timeline_keep;
-/** Computes what the first page of a trace asks: summary, ledger, findings, stragglers, the base of its
- * series; then, at low priority, its timeline's file and what its columns hold.  Nobody waits for any of it.
- * Context: any thread. */
-void sta_view_prepare(struct sta_server *server, const char *trace);
+struct sta_preparation;
+/** Computes what the first page of a trace shows: summary, report, the base of its series, attribution; then
+ * findings and what they lead to; then, at low priority, its timeline's file and what its columns hold.
+ * Return: how far it is; with sta_preparation_release.  Context: any thread. */
+struct sta_preparation *sta_view_prepare(struct sta_server *server, const char *trace);
+/** Share of the first page that is there, 0 .. 1; 1 also when no more of it will come. */
+double sta_preparation_progress(const struct sta_preparation *preparation);
+void sta_preparation_release(struct sta_preparation *preparation);
 /** Computes the response of one kind to the query without parameters, likewise. */
 void sta_view_prepare_kind(struct sta_server *server, const struct sta_view_kind *kind, const char *trace);
 
