@@ -27,7 +27,7 @@ struct sta_disk_header {
     uint64_t directory_size;
     uint64_t rows;
     uint32_t row_group_count;
-    uint32_t entry_count;
+    uint32_t column_chunk_count;
     uint32_t code_count;
     uint32_t chunk_count;
     uint32_t used_size;
@@ -40,22 +40,22 @@ static_assert(offsetof(struct sta_disk_header, header_checksum) == 80, "FORMAT.m
 
 struct sta_disk_row_group {
     uint32_t rows;
-    uint32_t first_entry;
-    uint32_t entry_count;
+    uint32_t first_column_chunk;
+    uint32_t column_chunk_count;
     uint32_t zero;
     int64_t ts_min, ts_max, te_max; /* ticks since 1970 */
 };
 static_assert(sizeof(struct sta_disk_row_group) == 40, "FORMAT.md: row group");
 
 enum sta_disk_entry_flags {
-    STA_ENTRY_BOUNDED = 1,
-    STA_ENTRY_LISTED = 2,
-    STA_ENTRY_NEEDS_NAME = 4,   /* decoding needs the row group's name keys */
-    STA_ENTRY_NEEDS_THREAD = 8, /* .. its thread keys */
-    STA_ENTRY_FLAGS = 15
+    STA_COLUMN_CHUNK_BOUNDED = 1,
+    STA_COLUMN_CHUNK_LISTED = 2,
+    STA_COLUMN_CHUNK_NEEDS_NAME = 4,   /* decoding needs the row group's name keys */
+    STA_COLUMN_CHUNK_NEEDS_THREAD = 8, /* .. its thread keys */
+    STA_COLUMN_CHUNK_FLAGS = 15
 };
 
-struct sta_disk_entry {
+struct sta_disk_column_chunk {
     uint32_t column; /* enum sta_column_id */
     uint8_t kind;    /* enum sta_column_kind, never STA_KIND_ABSENT */
     uint8_t flags;
@@ -67,8 +67,8 @@ struct sta_disk_entry {
     uint32_t first_code;
     int64_t min, max;
 };
-static_assert(sizeof(struct sta_disk_entry) == 48, "FORMAT.md: entry");
-static_assert(offsetof(struct sta_disk_entry, min) == 32, "FORMAT.md: entry");
+static_assert(sizeof(struct sta_disk_column_chunk) == 48, "FORMAT.md: column chunk");
+static_assert(offsetof(struct sta_disk_column_chunk, min) == 32, "FORMAT.md: column chunk");
 
 struct sta_disk_chunk {
     uint32_t source; /* the source's id, which no refresh changes */
@@ -131,7 +131,7 @@ struct sta_disk_lane_footer {
     uint64_t head_size;
     uint32_t block_count;
     uint32_t zero;
-    uint64_t directory_checksum; /* of entries and head */
+    uint64_t directory_checksum; /* of the blocks and the head */
     uint64_t footer_checksum;    /* of the bytes before it */
 };
 static_assert(sizeof(struct sta_disk_lane_footer) == 80, "FORMAT.md: lane file");

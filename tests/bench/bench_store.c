@@ -249,11 +249,12 @@ static void report_column(const struct sta_snapshot *snapshot, uint32_t column, 
     for (size_t b = 0; b < row_groups; b++) {
         const struct sta_row_group *row_group = sta_snapshot_row_group(snapshot, b);
         const struct sta_segment *segment = &snapshot->segments[row_group->segment].segment;
-        const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group->index, column);
-        if (entry == NULL)
+        const struct sta_disk_column_chunk *column_chunk =
+            sta_segment_column_chunk(segment, row_group->index, column);
+        if (column_chunk == NULL)
             continue;
-        bytes += entry->payload_size;
-        const unsigned char *payload = segment->bytes + entry->payload_at;
+        bytes += column_chunk->payload_size;
+        const unsigned char *payload = segment->bytes + column_chunk->payload_at;
         if (payload[0] == STA_VALIDITY_ALL) {
             transforms[payload[1] & 7]++;
             layouts[payload[2] & 3]++;

@@ -109,16 +109,19 @@ static void seal(unsigned char *bytes, size_t size)
     header.file_size = size;
     if (header.directory_at <= size && header.directory_at % 8 == 0) {
         header.directory_size = size - header.directory_at;
-        size_t entries_at = header.directory_at + header.row_group_count * sizeof(struct sta_disk_row_group);
-        for (uint32_t e = 0; e < header.entry_count; e++) {
-            struct sta_disk_entry entry;
-            size_t at = entries_at + e * sizeof entry;
-            if (at > size || size - at < sizeof entry)
+        size_t column_chunks_at =
+            header.directory_at + header.row_group_count * sizeof(struct sta_disk_row_group);
+        for (uint32_t e = 0; e < header.column_chunk_count; e++) {
+            struct sta_disk_column_chunk column_chunk;
+            size_t at = column_chunks_at + e * sizeof column_chunk;
+            if (at > size || size - at < sizeof column_chunk)
                 break;
-            memcpy(&entry, bytes + at, sizeof entry);
-            if (entry.payload_at <= size && entry.payload_size <= size - entry.payload_at)
-                entry.payload_checksum = (uint32_t)XXH3_64bits(bytes + entry.payload_at, entry.payload_size);
-            memcpy(bytes + at, &entry, sizeof entry);
+            memcpy(&column_chunk, bytes + at, sizeof column_chunk);
+            if (column_chunk.payload_at <= size &&
+                column_chunk.payload_size <= size - column_chunk.payload_at)
+                column_chunk.payload_checksum =
+                    (uint32_t)XXH3_64bits(bytes + column_chunk.payload_at, column_chunk.payload_size);
+            memcpy(bytes + at, &column_chunk, sizeof column_chunk);
         }
         header.directory_checksum = XXH3_64bits(bytes + header.directory_at, header.directory_size);
     }

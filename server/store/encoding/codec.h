@@ -63,10 +63,11 @@ enum sta_effort {
 };
 struct sta_encoder *sta_encoder_create(enum sta_effort effort);
 void sta_encoder_destroy(struct sta_encoder *encoder);
-/** Which keys the next stream of this plan can use: STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD; the others
- * may be left out. */
+/** Which keys the next stream of this plan can use: STA_COLUMN_CHUNK_NEEDS_NAME |
+ * STA_COLUMN_CHUNK_NEEDS_THREAD; the others may be left out. */
 unsigned sta_plan_needs(const struct sta_encoding_plan *plan);
-/** Appends a stream.  Return: which keys decoding needs, STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD. */
+/** Appends a stream.  Return: which keys decoding needs, STA_COLUMN_CHUNK_NEEDS_NAME |
+ * STA_COLUMN_CHUNK_NEEDS_THREAD. */
 unsigned sta_encode_stream(struct sta_encoder *encoder, struct sta_encoding_plan *plan,
                            const struct sta_values *values, const struct sta_both_keys *keys,
                            struct sta_buffer *out);

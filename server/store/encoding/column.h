@@ -1,4 +1,4 @@
-/* column.h - one column of one row group as a payload and its directory entry, and back. */
+/* column.h - one column of one row group as a payload and its column chunk in the directory, and back. */
 #ifndef STA_STORE_COLUMN_H
 #define STA_STORE_COLUMN_H
 
@@ -40,13 +40,14 @@ void sta_column_encoder_destroy(struct sta_column_encoder *encoder);
  * sta_encode_column - append a payload to @out and the distinct-code index to @codes
  * @made_index, @made: NULL; or space for the keys that this column is to others, those of every row at
  * @made_index
- * Fills all of *entry but column, payload_at and first_code.  Return: false, and nothing written, when no row
- * has a value.
+ * Fills all of *column_chunk but column, payload_at and first_code.  Return: false, and nothing written, when
+ * no row has a value.
  */
 bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_plans *plans,
                        const struct sta_column_rows *rows, const struct sta_both_keys *keys,
-                       uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
-                       struct sta_buffer *codes, struct sta_buffer *out);
+                       uint16_t *made_index, struct sta_made_keys *made,
+                       struct sta_disk_column_chunk *column_chunk, struct sta_buffer *codes,
+                       struct sta_buffer *out);
 
 /* ---- reading */
 
@@ -74,11 +75,11 @@ unsigned char *sta_scratch_payload(struct sta_scratch *scratch, size_t size);
 
 /** Decodes a payload of @rows rows.  Values of missing rows are 0 (STA_NO_CODE for codes).  False:
  * damaged. */
-bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
+bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_column_chunk *column_chunk,
                        const unsigned char *payload, uint32_t rows, const struct sta_both_keys *keys,
                        struct sta_column_values *values);
 /** Decodes the keys of a name or thread column.  False also where there are too many. */
-bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
+bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_column_chunk *column_chunk,
                             const unsigned char *payload, uint32_t rows, struct sta_cached_keys *keys);
 /** The column itself. */
 void sta_codes_of_keys(const struct sta_cached_keys *keys, uint32_t rows, uint32_t *codes);

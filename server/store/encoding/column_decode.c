@@ -186,19 +186,21 @@ static void spread_values(const struct sta_scratch *scratch, struct sta_column_v
 }
 
 /* Reads the values that are there, frame by frame: to @codes when that is not NULL, else to @wide. */
-static bool get_values(struct sta_scratch *scratch, const struct sta_disk_entry *entry, struct sta_cursor *in,
-                       uint32_t validity, const struct sta_both_keys *keys, int64_t *wide, uint32_t *codes)
+static bool get_values(struct sta_scratch *scratch, const struct sta_disk_column_chunk *column_chunk,
+                       struct sta_cursor *in, uint32_t validity, const struct sta_both_keys *keys,
+                       int64_t *wide, uint32_t *codes)
 {
     int64_t frame[STA_PACK_FRAME];
     struct sta_range range;
     if (!sta_stream_open(scratch->decoder, in, validity, keys, &range))
         return false;
-    bool check = entry->flags & STA_ENTRY_BOUNDED && (range.min < entry->min || range.max > entry->max);
+    bool check = column_chunk->flags & STA_COLUMN_CHUNK_BOUNDED &&
+                 (range.min < column_chunk->min || range.max > column_chunk->max);
     for (uint32_t at = 0; at < validity; at += STA_PACK_FRAME) {
         uint32_t part = STA_MIN(validity - at, (uint32_t)STA_PACK_FRAME);
         int64_t *values = codes != NULL ? frame : wide + at;
         if (!sta_stream_next(scratch->decoder, part, values) ||
-            (check && !sta_kernels()->within(values, part, entry->min, entry->max)))
+            (check && !sta_kernels()->within(values, part, column_chunk->min, column_chunk->max)))
             return false;
         if (codes != NULL)
             sta_kernels()->narrow(values, part, codes + at);
@@ -206,50 +208,52 @@ static bool get_values(struct sta_scratch *scratch, const struct sta_disk_entry 
     return true;
 }
 
-bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
+bool sta_decode_column(struct sta_scratch *scratch, const struct sta_disk_column_chunk *column_chunk,
                        const unsigned char *payload, uint32_t rows, const struct sta_both_keys *keys,
                        struct sta_column_values *values)
 {
-    struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
-    uint32_t validity = rows - entry->missing;
-    values->kind = entry->kind;
+    struct sta_cursor in = {.at = payload, .end = payload + column_chunk->payload_size};
+    uint32_t validity = rows - column_chunk->missing;
+    values->kind = column_chunk->kind;
     if (!get_validity(scratch, &in, rows, validity, &keys->name))
         return false;
-    if (entry->kind == STA_KIND_MIXED && !get_kinds(scratch, &in, validity, values->kinds))
+    if (column_chunk->kind == STA_KIND_MIXED && !get_kinds(scratch, &in, validity, values->kinds))
         return false;
     struct sta_both_keys validity_keys = keys_of_values(scratch, &in, keys);
     values->any_missing = validity < rows;
     int64_t *wide = values->any_missing ? scratch->wide : values->integers;
-    uint32_t *codes = values->any_missing || entry->kind != STA_KIND_CODE ? NULL : values->codes;
-    if (!get_values(scratch, entry, &in, validity, &validity_keys, wide, codes) || in.at != in.end)
+    uint32_t *codes = values->any_missing || column_chunk->kind != STA_KIND_CODE ? NULL : values->codes;
+    if (!get_values(scratch, column_chunk, &in, validity, &validity_keys, wide, codes) || in.at != in.end)
         return false;
-    if (entry->kind == STA_KIND_MIXED && !mixed_as_said(values->kinds, wide, validity, entry->max))
+    if (column_chunk->kind == STA_KIND_MIXED &&
+        !mixed_as_said(values->kinds, wide, validity, column_chunk->max))
         return false;
     if (values->any_missing)
         spread_values(scratch, values);
-    if (entry->kind == STA_KIND_FLOAT && (void *)values->numbers != (void *)values->integers)
+    if (column_chunk->kind == STA_KIND_FLOAT && (void *)values->numbers != (void *)values->integers)
         memcpy(values->numbers, values->integers, rows * sizeof *values->numbers);
     return true;
 }
 
 /* Codes of the keys, those of rows without a value among them. */
-static bool get_codes(const struct sta_disk_entry *entry, const int64_t *values, struct sta_cached_keys *keys)
+static bool get_codes(const struct sta_disk_column_chunk *column_chunk, const int64_t *values,
+                      struct sta_cached_keys *keys)
 {
-    if (!sta_kernels()->within(values, keys->count, entry->min, entry->max))
+    if (!sta_kernels()->within(values, keys->count, column_chunk->min, column_chunk->max))
         return false;
     sta_kernels()->narrow(values, keys->count, keys->codes);
     return true;
 }
 
-bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_entry *entry,
+bool sta_decode_column_keys(struct sta_scratch *scratch, const struct sta_disk_column_chunk *column_chunk,
                             const unsigned char *payload, uint32_t rows, struct sta_cached_keys *keys)
 {
-    struct sta_cursor in = {.at = payload, .end = payload + entry->payload_size};
-    uint32_t validity = rows - entry->missing;
+    struct sta_cursor in = {.at = payload, .end = payload + column_chunk->payload_size};
+    uint32_t validity = rows - column_chunk->missing;
     uint16_t *index = validity < rows ? scratch->name_keys : keys->index;
     if (!get_validity(scratch, &in, rows, validity, &(struct sta_keys){0}) ||
         !sta_decode_key_stream(scratch->decoder, &in, validity, index, scratch->wide, &keys->count) ||
-        in.at != in.end || !get_codes(entry, scratch->wide, keys))
+        in.at != in.end || !get_codes(column_chunk, scratch->wide, keys))
         return false;
     if (validity == rows)
         return true;

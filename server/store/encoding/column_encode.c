@@ -110,7 +110,7 @@ static unsigned put_validity(struct sta_column_encoder *encoder, struct sta_enco
     if (validity_follows_name(encoder, name)) {
         sta_put_char(out, STA_VALIDITY_BY_NAME);
         put_named_bits(encoder, name->count, out);
-        return STA_ENTRY_NEEDS_NAME;
+        return STA_COLUMN_CHUNK_NEEDS_NAME;
     }
     bool few = validity->count < validity->rows / 64;
     uint32_t count = few ? validity_rows(validity, encoder->side) : validity_bytes(validity, encoder->side);
@@ -151,7 +151,7 @@ static struct sta_both_keys keys_of_validity(struct sta_column_encoder *encoder,
         kept.name.index = encoder->name;
     }
     kept.thread.index = NULL;
-    if (keys->thread.index != NULL && needs & STA_ENTRY_NEEDS_THREAD) {
+    if (keys->thread.index != NULL && needs & STA_COLUMN_CHUNK_NEEDS_THREAD) {
         sta_validity_compact_keys(&encoder->validity, keys->thread.index, encoder->thread);
         kept.thread.index = encoder->thread;
     }
@@ -159,29 +159,29 @@ static struct sta_both_keys keys_of_validity(struct sta_column_encoder *encoder,
 }
 
 static void put_kinds(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
-                      const struct sta_column_rows *rows, struct sta_disk_entry *entry,
+                      const struct sta_column_rows *rows, struct sta_disk_column_chunk *column_chunk,
                       struct sta_buffer *out)
 {
     uint32_t count = 0;
-    entry->max = -1; /* largest text code, for the reader's check */
+    column_chunk->max = -1; /* largest text code, for the reader's check */
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->kinds[i] == 0)
             continue;
         encoder->side[count++] = rows->kinds[i] - 1;
         if (rows->kinds[i] - 1 == STA_VALUE_TEXT)
-            entry->max = STA_MAX(entry->max, rows->values[i]);
+            column_chunk->max = STA_MAX(column_chunk->max, rows->values[i]);
     }
     put_side(encoder, plan, count, out);
 }
 
 /* @distinct: NULL when they are too many. */
-static void list_codes(const struct sta_distinct *distinct, struct sta_disk_entry *entry,
+static void list_codes(const struct sta_distinct *distinct, struct sta_disk_column_chunk *column_chunk,
                        struct sta_buffer *codes)
 {
     if (distinct == NULL || distinct->count > STA_LISTED_CODES)
         return;
-    entry->flags |= STA_ENTRY_LISTED;
-    entry->code_count = (uint16_t)distinct->count;
+    column_chunk->flags |= STA_COLUMN_CHUNK_LISTED;
+    column_chunk->code_count = (uint16_t)distinct->count;
     for (uint32_t i = 0; i < distinct->count; i++)
         sta_put_u32(codes, (uint32_t)distinct->values[i]);
 }
@@ -213,11 +213,12 @@ static void spread_keys(const struct sta_column_rows *rows, uint32_t validity,
 
 static void put_keys(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                      const struct sta_values *values, const struct sta_column_rows *rows,
-                     uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
-                     struct sta_buffer *codes, struct sta_buffer *out)
+                     uint16_t *made_index, struct sta_made_keys *made,
+                     struct sta_disk_column_chunk *column_chunk, struct sta_buffer *codes,
+                     struct sta_buffer *out)
 {
     const struct sta_distinct *distinct = sta_encode_key_stream(encoder->encoder, plan, values, out);
-    list_codes(distinct, entry, codes);
+    list_codes(distinct, column_chunk, codes);
     if (distinct != NULL)
         spread_keys(rows, values->count, distinct, made_index, made);
 }
@@ -225,17 +226,19 @@ static void put_keys(struct sta_column_encoder *encoder, struct sta_encoding_pla
 /* Return: the flags of the keys that decoding needs. */
 static unsigned put_values(struct sta_column_encoder *encoder, struct sta_encoding_plan *plan,
                            const struct sta_values *values, const struct sta_both_keys *keys,
-                           struct sta_disk_entry *entry, struct sta_buffer *codes, struct sta_buffer *out)
+                           struct sta_disk_column_chunk *column_chunk, struct sta_buffer *codes,
+                           struct sta_buffer *out)
 {
-    if (entry->kind == STA_KIND_CODE)
-        list_codes(sta_encoder_distinct(encoder->encoder, values, STA_LISTED_CODES), entry, codes);
+    if (column_chunk->kind == STA_KIND_CODE)
+        list_codes(sta_encoder_distinct(encoder->encoder, values, STA_LISTED_CODES), column_chunk, codes);
     return sta_encode_stream(encoder->encoder, plan, values, keys, out);
 }
 
 bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_plans *plans,
                        const struct sta_column_rows *rows, const struct sta_both_keys *keys,
-                       uint16_t *made_index, struct sta_made_keys *made, struct sta_disk_entry *entry,
-                       struct sta_buffer *codes, struct sta_buffer *out)
+                       uint16_t *made_index, struct sta_made_keys *made,
+                       struct sta_disk_column_chunk *column_chunk, struct sta_buffer *codes,
+                       struct sta_buffer *out)
 {
     size_t start = out->size;
     if (made != NULL)
@@ -247,25 +250,25 @@ bool sta_encode_column(struct sta_column_encoder *encoder, struct sta_column_pla
     if (validity < rows->count)
         sta_validity_compact(&encoder->validity, rows->values, encoder->values);
     struct sta_both_keys validity_keys = keys_of_validity(encoder, keys, sta_plan_needs(&plans->values));
-    *entry = (struct sta_disk_entry){.kind = (uint8_t)kind_of(&encoder->validity, rows),
-                                     .missing = rows->count - validity};
+    *column_chunk = (struct sta_disk_column_chunk){.kind = (uint8_t)kind_of(&encoder->validity, rows),
+                                                   .missing = rows->count - validity};
     unsigned flags = put_validity(encoder, &plans->validity, &validity_keys.name, out);
-    if (entry->kind == STA_KIND_MIXED)
-        put_kinds(encoder, &plans->kinds, rows, entry, out);
+    if (column_chunk->kind == STA_KIND_MIXED)
+        put_kinds(encoder, &plans->kinds, rows, column_chunk, out);
     struct sta_values values =
         sta_values_of(validity < rows->count ? encoder->values : rows->values, validity, encoder->narrow);
-    if (entry->kind != STA_KIND_MIXED && entry->kind != STA_KIND_FLOAT) {
-        flags |= STA_ENTRY_BOUNDED;
-        entry->min = values.range.min;
-        entry->max = values.range.max;
+    if (column_chunk->kind != STA_KIND_MIXED && column_chunk->kind != STA_KIND_FLOAT) {
+        flags |= STA_COLUMN_CHUNK_BOUNDED;
+        column_chunk->min = values.range.min;
+        column_chunk->max = values.range.max;
     }
     if (made_index == NULL)
-        flags |= put_values(encoder, &plans->values, &values, &validity_keys, entry, codes, out);
+        flags |= put_values(encoder, &plans->values, &values, &validity_keys, column_chunk, codes, out);
     else
-        put_keys(encoder, &plans->values, &values, rows, made_index, made, entry, codes, out);
-    entry->flags |= (uint8_t)flags;
-    entry->payload_size = (uint32_t)(out->size - start);
+        put_keys(encoder, &plans->values, &values, rows, made_index, made, column_chunk, codes, out);
+    column_chunk->flags |= (uint8_t)flags;
+    column_chunk->payload_size = (uint32_t)(out->size - start);
     if (!out->failed)
-        entry->payload_checksum = (uint32_t)XXH3_64bits(out->data + start, entry->payload_size);
+        column_chunk->payload_checksum = (uint32_t)XXH3_64bits(out->data + start, column_chunk->payload_size);
     return true;
 }

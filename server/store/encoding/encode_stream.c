@@ -205,11 +205,11 @@ static const struct {
     unsigned needs; /* keys for decoding */
     bool (*residuals)(struct sta_encoder *encoder, struct candidate *candidate);
 } transforms[] = {
-    {STA_TRANSFORM_BY_NAME, STA_ENTRY_NEEDS_NAME, name_table},
+    {STA_TRANSFORM_BY_NAME, STA_COLUMN_CHUNK_NEEDS_NAME, name_table},
     {STA_TRANSFORM_PLAIN, 0, plain_residuals},
     {STA_TRANSFORM_DICTIONARY, 0, dictionary_residuals},
     {STA_TRANSFORM_DELTA, 0, delta_residuals},
-    {STA_TRANSFORM_BY_THREAD, STA_ENTRY_NEEDS_THREAD, thread_residuals},
+    {STA_TRANSFORM_BY_THREAD, STA_COLUMN_CHUNK_NEEDS_THREAD, thread_residuals},
 };
 
 static const struct sta_word_kernels *kernels_of(const struct candidate *candidate)
@@ -406,7 +406,7 @@ static size_t planned(const struct sta_encoding_plan *plan)
 
 unsigned sta_plan_needs(const struct sta_encoding_plan *plan)
 {
-    return plan->row_groups_left == 0 ? STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD
+    return plan->row_groups_left == 0 ? STA_COLUMN_CHUNK_NEEDS_NAME | STA_COLUMN_CHUNK_NEEDS_THREAD
                                       : transforms[planned(plan)].needs;
 }
 

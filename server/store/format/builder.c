@@ -39,7 +39,7 @@ void sta_builder_destroy(struct sta_segment_builder *builder)
     sta_row_order_fini(&builder->order);
     sta_column_encoder_destroy(builder->encoder);
     free(builder->plans);
-    free(builder->entries);
+    free(builder->column_chunks);
     free(builder->name.made);
     free(builder->thread.made);
     free(builder->row_groups);
@@ -126,17 +126,17 @@ static void encode_row_group(struct sta_segment_builder *builder, uint32_t colum
     if (made == NULL)
         keys = (struct sta_both_keys){keys_of_row_group(&builder->name, row_group),
                                       keys_of_row_group(&builder->thread, row_group)};
-    struct sta_made_entry added = {.row_group = row_group};
+    struct sta_made_column_chunk added = {.row_group = row_group};
     size_t payload_at = builder->out.size, first_code = builder->codes.size / sizeof(uint32_t);
     if (!sta_encode_column(builder->encoder, plans_of(builder, column), &rows, &keys,
-                           made ? made->index + at : NULL, made ? &made->made[row_group] : NULL, &added.entry,
-                           &builder->codes, &builder->out))
+                           made ? made->index + at : NULL, made ? &made->made[row_group] : NULL,
+                           &added.column_chunk, &builder->codes, &builder->out))
         return;
-    added.entry.column = column;
-    added.entry.payload_at = payload_at;
-    added.entry.first_code = (uint32_t)first_code;
-    STA_GROW(builder->entries, builder->entry_capacity, builder->entry_count + 1);
-    builder->entries[builder->entry_count++] = added;
+    added.column_chunk.column = column;
+    added.column_chunk.payload_at = payload_at;
+    added.column_chunk.first_code = (uint32_t)first_code;
+    STA_GROW(builder->column_chunks, builder->column_chunk_capacity, builder->column_chunk_count + 1);
+    builder->column_chunks[builder->column_chunk_count++] = added;
 }
 
 static void encode_column(struct sta_segment_builder *builder, uint32_t column, const int64_t *values,
@@ -184,11 +184,11 @@ static int encode_times(struct sta_segment_builder *builder, const struct sta_bu
 }
 
 /* Flags the codes of a column chunk: those that are listed, else of each row. */
-static void flag_used(struct sta_segment_builder *builder, const struct sta_made_entry *made)
+static void flag_used(struct sta_segment_builder *builder, const struct sta_made_column_chunk *made)
 {
-    if (made->entry.flags & STA_ENTRY_LISTED) {
-        const uint32_t *codes = (const uint32_t *)builder->codes.data + made->entry.first_code;
-        for (uint32_t i = 0; i < made->entry.code_count; i++)
+    if (made->column_chunk.flags & STA_COLUMN_CHUNK_LISTED) {
+        const uint32_t *codes = (const uint32_t *)builder->codes.data + made->column_chunk.first_code;
+        for (uint32_t i = 0; i < made->column_chunk.code_count; i++)
             builder->flags[codes[i]] = 1;
         return;
     }
@@ -199,20 +199,20 @@ static void flag_used(struct sta_segment_builder *builder, const struct sta_made
             builder->flags[builder->values[i]] = 1;
 }
 
-/* The codes that events use: a count, and the gaps between them.  @first: of the column's entries. */
+/* The codes that events use: a count, and the gaps between them.  @first: of the column's column chunks. */
 static void put_used(struct sta_segment_builder *builder, size_t first, struct sta_buffer *used)
 {
     int64_t past = 0, before = 0;
     uint32_t used_count = 0;
-    for (size_t i = first; i < builder->entry_count; i++)
-        past = STA_MAX(past, builder->entries[i].entry.max + 1);
+    for (size_t i = first; i < builder->column_chunk_count; i++)
+        past = STA_MAX(past, builder->column_chunks[i].column_chunk.max + 1);
     const size_t before_growth = builder->flag_capacity;
     STA_GROW(builder->flags, builder->flag_capacity, (size_t)past + 1);
     sta_account_overdraw(builder->account, builder->flag_capacity - before_growth);
     uint8_t *flags = builder->flags;
     memset(flags, 0, (size_t)past + 1);
-    for (size_t i = first; i < builder->entry_count && !builder->codes.failed; i++)
-        flag_used(builder, &builder->entries[i]);
+    for (size_t i = first; i < builder->column_chunk_count && !builder->codes.failed; i++)
+        flag_used(builder, &builder->column_chunks[i]);
     for (int64_t code = 0; code < past; code++)
         used_count += flags[code];
     sta_put_varint(used, used_count);
@@ -231,7 +231,7 @@ static int encode_codes(struct sta_segment_builder *builder, const struct sta_bu
     int status = put(builder, rows, column, err);
     if (status != STA_OK)
         return status;
-    const size_t first = builder->entry_count;
+    const size_t first = builder->column_chunk_count;
     encode_column(builder, column, builder->values, builder->kinds, made);
     if (used != NULL)
         put_used(builder, first, used);
@@ -265,7 +265,7 @@ static void begin(struct sta_segment_builder *builder, const struct sta_builder_
 {
     builder->rows = rows->count;
     builder->ticks_per_us = rows->ticks_per_us;
-    builder->entry_count = 0;
+    builder->column_chunk_count = 0;
     sta_buffer_clear(&builder->out);
     sta_buffer_clear(&builder->codes);
     sta_buffer_clear(&builder->used);

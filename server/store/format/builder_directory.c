@@ -6,25 +6,26 @@
 
 static int by_row_group(const void *a, const void *b)
 {
-    const struct sta_made_entry *x = a, *y = b;
+    const struct sta_made_column_chunk *x = a, *y = b;
     if (x->row_group != y->row_group)
         return x->row_group < y->row_group ? -1 : 1;
-    return x->entry.column < y->entry.column ? -1 : x->entry.column > y->entry.column;
+    return x->column_chunk.column < y->column_chunk.column ? -1
+                                                           : x->column_chunk.column > y->column_chunk.column;
 }
 
 static void put_lists(struct sta_segment_builder *builder, const struct sta_builder_rows *rows)
 {
     struct sta_buffer *out = &builder->out;
-    qsort(builder->entries, builder->entry_count, sizeof *builder->entries, by_row_group);
+    qsort(builder->column_chunks, builder->column_chunk_count, sizeof *builder->column_chunks, by_row_group);
     for (uint32_t b = 0, e = 0; b < builder->row_group_count; b++) {
-        builder->row_groups[b].first_entry = e;
-        while (e < builder->entry_count && builder->entries[e].row_group == b)
+        builder->row_groups[b].first_column_chunk = e;
+        while (e < builder->column_chunk_count && builder->column_chunks[e].row_group == b)
             e++;
-        builder->row_groups[b].entry_count = e - builder->row_groups[b].first_entry;
+        builder->row_groups[b].column_chunk_count = e - builder->row_groups[b].first_column_chunk;
     }
     sta_put(out, builder->row_groups, builder->row_group_count * sizeof *builder->row_groups);
-    for (size_t e = 0; e < builder->entry_count; e++)
-        sta_put(out, &builder->entries[e].entry, sizeof builder->entries[e].entry);
+    for (size_t e = 0; e < builder->column_chunk_count; e++)
+        sta_put(out, &builder->column_chunks[e].column_chunk, sizeof builder->column_chunks[e].column_chunk);
     sta_put(out, rows->chunks, rows->chunk_count * sizeof *rows->chunks);
     sta_put(out, builder->codes.data, builder->codes.size);
     sta_put(out, builder->used.data, builder->used.size);
@@ -43,7 +44,7 @@ static void put_header(struct sta_segment_builder *builder, const struct sta_bui
         .directory_size = out->size - directory_at,
         .rows = builder->rows,
         .row_group_count = builder->row_group_count,
-        .entry_count = (uint32_t)builder->entry_count,
+        .column_chunk_count = (uint32_t)builder->column_chunk_count,
         .code_count = (uint32_t)(builder->codes.size / sizeof(uint32_t)),
         .chunk_count = (uint32_t)rows->chunk_count,
         .used_size = (uint32_t)builder->used.size,

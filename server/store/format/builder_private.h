@@ -8,9 +8,9 @@
 #include "store/disk.h"
 #include "store/format/row_order.h"
 
-struct sta_made_entry {
+struct sta_made_column_chunk {
     uint32_t row_group;
-    struct sta_disk_entry entry;
+    struct sta_disk_column_chunk column_chunk;
 };
 
 /* An args column of one of the batches. */
@@ -32,8 +32,8 @@ struct sta_segment_builder {
     struct sta_column_plans *plans; /* by column */
     size_t plan_capacity;
     struct sta_buffer out, codes, used;
-    struct sta_made_entry *entries;
-    size_t entry_count, entry_capacity;
+    struct sta_made_column_chunk *column_chunks;
+    size_t column_chunk_count, column_chunk_capacity;
 
     /* of the segment in work */
     uint32_t rows, row_capacity, row_group_count, row_group_capacity;

@@ -2,7 +2,7 @@
  *
  * DESIGN: attach checks the header, the directory's checksum and then every count, offset and code of it, so
  * that reading a row group needs to check only that row group's payload: its checksum, and its values against
- * the entry's range. */
+ * the column chunk's range. */
 #include "store/format/segment.h"
 
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ static int check_header(const struct sta_segment *segment, struct sta_error *err
         return sta_fail(err, STA_ENEWER, "the segment is of format %u, newer than this program's %u",
                         header->version, STA_DISK_VERSION);
     uint64_t size = header->row_group_count * sizeof(struct sta_disk_row_group) +
-                    header->entry_count * sizeof(struct sta_disk_entry) +
+                    header->column_chunk_count * sizeof(struct sta_disk_column_chunk) +
                     header->chunk_count * sizeof(struct sta_disk_chunk) +
                     header->code_count * sizeof(uint32_t) + header->used_size;
     if (header->file_size != segment->size || header->directory_at % 8 != 0 ||
@@ -50,8 +50,8 @@ static void find_tables(struct sta_segment *segment)
     const unsigned char *at = segment->directory;
     segment->row_groups = (const void *)at;
     at += segment->header.row_group_count * sizeof *segment->row_groups;
-    segment->entries = (const void *)at;
-    at += segment->header.entry_count * sizeof *segment->entries;
+    segment->column_chunks = (const void *)at;
+    at += segment->header.column_chunk_count * sizeof *segment->column_chunks;
     segment->chunks = (const void *)at;
     at += segment->header.chunk_count * sizeof *segment->chunks;
     segment->codes = (const void *)at;
@@ -59,7 +59,7 @@ static void find_tables(struct sta_segment *segment)
     segment->used = at;
 }
 
-/* ---- entries */
+/* ---- column chunks */
 
 /* How many codes a column may hold, or 0 when it holds none. */
 static uint32_t code_limit(const struct sta_segment *segment, const struct sta_tables *tables,
@@ -83,68 +83,73 @@ static uint32_t code_limit(const struct sta_segment *segment, const struct sta_t
     }
 }
 
-static bool codes_are_good(const struct sta_segment *segment, const struct sta_disk_entry *entry)
+static bool codes_are_good(const struct sta_segment *segment,
+                           const struct sta_disk_column_chunk *column_chunk)
 {
-    if (!(entry->flags & STA_ENTRY_LISTED))
-        return entry->code_count == 0;
-    if (entry->kind != STA_KIND_CODE || entry->code_count == 0 || entry->code_count > STA_LISTED_CODES ||
-        entry->first_code > segment->header.code_count ||
-        entry->code_count > segment->header.code_count - entry->first_code)
+    if (!(column_chunk->flags & STA_COLUMN_CHUNK_LISTED))
+        return column_chunk->code_count == 0;
+    if (column_chunk->kind != STA_KIND_CODE || column_chunk->code_count == 0 ||
+        column_chunk->code_count > STA_LISTED_CODES ||
+        column_chunk->first_code > segment->header.code_count ||
+        column_chunk->code_count > segment->header.code_count - column_chunk->first_code)
         return false;
-    const uint32_t *codes = segment->codes + entry->first_code;
-    for (uint32_t i = 1; i < entry->code_count; i++)
+    const uint32_t *codes = segment->codes + column_chunk->first_code;
+    for (uint32_t i = 1; i < column_chunk->code_count; i++)
         if (codes[i] <= codes[i - 1])
             return false;
-    return codes[0] == entry->min && codes[entry->code_count - 1] == entry->max;
+    return codes[0] == column_chunk->min && codes[column_chunk->code_count - 1] == column_chunk->max;
 }
 
-static bool range_is_good(const struct sta_disk_entry *entry, uint32_t codes)
+static bool range_is_good(const struct sta_disk_column_chunk *column_chunk, uint32_t codes)
 {
-    bool bounded = entry->flags & STA_ENTRY_BOUNDED;
-    switch ((enum sta_column_kind)entry->kind) {
+    bool bounded = column_chunk->flags & STA_COLUMN_CHUNK_BOUNDED;
+    switch ((enum sta_column_kind)column_chunk->kind) {
     case STA_KIND_INT:
-        return bounded && entry->min <= entry->max;
+        return bounded && column_chunk->min <= column_chunk->max;
     case STA_KIND_BOOL:
-        return bounded && entry->min >= 0 && entry->max <= 1 && entry->min <= entry->max;
+        return bounded && column_chunk->min >= 0 && column_chunk->max <= 1 &&
+               column_chunk->min <= column_chunk->max;
     case STA_KIND_CODE:
-        return bounded && entry->min >= 0 && entry->min <= entry->max && entry->max < codes;
+        return bounded && column_chunk->min >= 0 && column_chunk->min <= column_chunk->max &&
+               column_chunk->max < codes;
     case STA_KIND_FLOAT:
         return !bounded;
     case STA_KIND_MIXED:
-        return !bounded && entry->max < codes;
+        return !bounded && column_chunk->max < codes;
     default:
         return false;
     }
 }
 
 static bool entry_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
-                          const struct sta_disk_row_group *row_group, const struct sta_disk_entry *entry)
+                          const struct sta_disk_row_group *row_group,
+                          const struct sta_disk_column_chunk *column_chunk)
 {
     uint32_t keys = sta_dictionary_count(sta_tables_keys(tables));
     int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
-    bool is_time = entry->column == STA_COLUMN_TS || entry->column == STA_COLUMN_DUR;
-    bool is_code = entry->column > STA_COLUMN_DUR && entry->column < STA_COLUMN_ARGS;
-    if (entry->column >= STA_COLUMN_ARGS && entry->column - STA_COLUMN_ARGS >= keys)
+    bool is_time = column_chunk->column == STA_COLUMN_TS || column_chunk->column == STA_COLUMN_DUR;
+    bool is_code = column_chunk->column > STA_COLUMN_DUR && column_chunk->column < STA_COLUMN_ARGS;
+    if (column_chunk->column >= STA_COLUMN_ARGS && column_chunk->column - STA_COLUMN_ARGS >= keys)
         return false;
-    if ((entry->flags & ~STA_ENTRY_FLAGS) != 0 || entry->missing >= row_group->rows)
+    if ((column_chunk->flags & ~STA_COLUMN_CHUNK_FLAGS) != 0 || column_chunk->missing >= row_group->rows)
         return false;
-    if (entry->payload_at < sizeof(struct sta_disk_header) ||
-        entry->payload_at > segment->header.directory_at ||
-        entry->payload_size > segment->header.directory_at - entry->payload_at)
+    if (column_chunk->payload_at < sizeof(struct sta_disk_header) ||
+        column_chunk->payload_at > segment->header.directory_at ||
+        column_chunk->payload_size > segment->header.directory_at - column_chunk->payload_at)
         return false;
-    if (is_time &&
-        (entry->kind != STA_KIND_INT || entry->missing != 0 || entry->min < -limit || entry->max > limit))
+    if (is_time && (column_chunk->kind != STA_KIND_INT || column_chunk->missing != 0 ||
+                    column_chunk->min < -limit || column_chunk->max > limit))
         return false;
-    if (entry->column == STA_COLUMN_TS &&
-        (entry->min != row_group->ts_min || entry->max != row_group->ts_max))
+    if (column_chunk->column == STA_COLUMN_TS &&
+        (column_chunk->min != row_group->ts_min || column_chunk->max != row_group->ts_max))
         return false;
-    if (is_code && entry->kind != STA_KIND_CODE)
+    if (is_code && column_chunk->kind != STA_KIND_CODE)
         return false;
-    if ((entry->column == STA_COLUMN_NAME || entry->column == STA_COLUMN_THREAD) &&
-        entry->flags & (STA_ENTRY_NEEDS_NAME | STA_ENTRY_NEEDS_THREAD))
+    if ((column_chunk->column == STA_COLUMN_NAME || column_chunk->column == STA_COLUMN_THREAD) &&
+        column_chunk->flags & (STA_COLUMN_CHUNK_NEEDS_NAME | STA_COLUMN_CHUNK_NEEDS_THREAD))
         return false;
-    return range_is_good(entry, is_time ? 0 : code_limit(segment, tables, entry->column)) &&
-           codes_are_good(segment, entry);
+    return range_is_good(column_chunk, is_time ? 0 : code_limit(segment, tables, column_chunk->column)) &&
+           codes_are_good(segment, column_chunk);
 }
 
 static bool row_group_is_good(const struct sta_segment *segment, const struct sta_tables *tables,
@@ -152,16 +157,17 @@ static bool row_group_is_good(const struct sta_segment *segment, const struct st
 {
     int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
     if (row_group->rows == 0 || row_group->rows > STA_ROW_GROUP_ROWS ||
-        row_group->first_entry > segment->header.entry_count ||
-        row_group->entry_count > segment->header.entry_count - row_group->first_entry)
+        row_group->first_column_chunk > segment->header.column_chunk_count ||
+        row_group->column_chunk_count > segment->header.column_chunk_count - row_group->first_column_chunk)
         return false;
     if (row_group->ts_min < -limit || row_group->ts_min > row_group->ts_max || row_group->ts_max > limit ||
         row_group->te_max < -limit || row_group->te_max > limit)
         return false;
-    const struct sta_disk_entry *entries = segment->entries + row_group->first_entry;
-    for (uint32_t i = 0; i < row_group->entry_count; i++)
-        if ((i > 0 && entries[i].column <= entries[i - 1].column) ||
-            !entry_is_good(segment, tables, row_group, &entries[i]))
+    const struct sta_disk_column_chunk *column_chunks =
+        segment->column_chunks + row_group->first_column_chunk;
+    for (uint32_t i = 0; i < row_group->column_chunk_count; i++)
+        if ((i > 0 && column_chunks[i].column <= column_chunks[i - 1].column) ||
+            !entry_is_good(segment, tables, row_group, &column_chunks[i]))
             return false;
     return true;
 }
@@ -169,8 +175,8 @@ static bool row_group_is_good(const struct sta_segment *segment, const struct st
 static bool has_column(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
                        uint32_t missing)
 {
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group, column);
-    return entry != NULL && entry->missing <= missing;
+    const struct sta_disk_column_chunk *column_chunk = sta_segment_column_chunk(segment, row_group, column);
+    return column_chunk != NULL && column_chunk->missing <= missing;
 }
 
 static int check_row_groups(struct sta_segment *segment, const struct sta_tables *tables,
@@ -231,20 +237,22 @@ void sta_segment_detach(struct sta_segment *segment)
     segment->directory = NULL;
 }
 
-const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t row_group,
-                                               uint32_t column)
+const struct sta_disk_column_chunk *sta_segment_column_chunk(const struct sta_segment *segment,
+                                                             uint32_t row_group, uint32_t column)
 {
-    const struct sta_disk_entry *entries = segment->entries + segment->row_groups[row_group].first_entry;
-    uint32_t low = 0, high = segment->row_groups[row_group].entry_count;
+    const struct sta_disk_column_chunk *column_chunks =
+        segment->column_chunks + segment->row_groups[row_group].first_column_chunk;
+    uint32_t low = 0, high = segment->row_groups[row_group].column_chunk_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (entries[middle].column < column)
+        if (column_chunks[middle].column < column)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < segment->row_groups[row_group].entry_count && entries[low].column == column ? &entries[low]
-                                                                                             : NULL;
+    return low < segment->row_groups[row_group].column_chunk_count && column_chunks[low].column == column
+               ? &column_chunks[low]
+               : NULL;
 }
 
 /* ---- used references */
@@ -272,12 +280,14 @@ bool sta_segment_mark_used(const struct sta_segment *segment, uint8_t *files, ui
 
 /* A copy of the payload in the thread's memory, until the next.  NULL: damaged, or no memory for it. */
 static const unsigned char *checked_payload(const struct sta_segment *segment,
-                                            const struct sta_disk_entry *entry, struct sta_scratch *scratch)
+                                            const struct sta_disk_column_chunk *column_chunk,
+                                            struct sta_scratch *scratch)
 {
-    unsigned char *payload = sta_scratch_payload(scratch, entry->payload_size);
-    bool good = payload != NULL &&
-                sta_copy_mapped(payload, segment->bytes + entry->payload_at, entry->payload_size) &&
-                (uint32_t)XXH3_64bits(payload, entry->payload_size) == entry->payload_checksum;
+    unsigned char *payload = sta_scratch_payload(scratch, column_chunk->payload_size);
+    bool good =
+        payload != NULL &&
+        sta_copy_mapped(payload, segment->bytes + column_chunk->payload_at, column_chunk->payload_size) &&
+        (uint32_t)XXH3_64bits(payload, column_chunk->payload_size) == column_chunk->payload_checksum;
     return good ? payload : NULL;
 }
 
@@ -288,11 +298,12 @@ static const struct sta_cached_keys *get_keys(const struct sta_segment *segment,
 {
     struct sta_cached_keys *cached = column == STA_COLUMN_NAME ? &scratch->name : &scratch->thread;
     if (cached->segment_serial != segment->serial || cached->row_group != row_group) {
-        const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group, column);
-        const unsigned char *payload = entry ? checked_payload(segment, entry, scratch) : NULL;
+        const struct sta_disk_column_chunk *column_chunk =
+            sta_segment_column_chunk(segment, row_group, column);
+        const unsigned char *payload = column_chunk ? checked_payload(segment, column_chunk, scratch) : NULL;
         cached->segment_serial = 0;
-        if (payload == NULL ||
-            !sta_decode_column_keys(scratch, entry, payload, segment->row_groups[row_group].rows, cached))
+        if (payload == NULL || !sta_decode_column_keys(scratch, column_chunk, payload,
+                                                       segment->row_groups[row_group].rows, cached))
             return NULL;
         cached->segment_serial = segment->serial;
         cached->row_group = row_group;
@@ -309,31 +320,32 @@ static bool need_keys(const struct sta_segment *segment, uint32_t row_group, uin
     return cached != NULL;
 }
 
-static bool read_entry(const struct sta_segment *segment, uint32_t row_group,
-                       const struct sta_disk_entry *entry, struct sta_column_values *values)
+static bool read_payload(const struct sta_segment *segment, uint32_t row_group,
+                         const struct sta_disk_column_chunk *column_chunk, struct sta_column_values *values)
 {
     struct sta_scratch *scratch = sta_scratch_of_thread();
     struct sta_both_keys keys = {0};
-    if ((entry->flags & STA_ENTRY_NEEDS_NAME &&
+    if ((column_chunk->flags & STA_COLUMN_CHUNK_NEEDS_NAME &&
          !need_keys(segment, row_group, STA_COLUMN_NAME, scratch, &keys.name)) ||
-        (entry->flags & STA_ENTRY_NEEDS_THREAD &&
+        (column_chunk->flags & STA_COLUMN_CHUNK_NEEDS_THREAD &&
          !need_keys(segment, row_group, STA_COLUMN_THREAD, scratch, &keys.thread)))
         return false;
-    const unsigned char *payload = checked_payload(segment, entry, scratch);
-    return payload != NULL &&
-           sta_decode_column(scratch, entry, payload, segment->row_groups[row_group].rows, &keys, values);
+    const unsigned char *payload = checked_payload(segment, column_chunk, scratch);
+    return payload != NULL && sta_decode_column(scratch, column_chunk, payload,
+                                                segment->row_groups[row_group].rows, &keys, values);
 }
 
 /* Names and threads are read by way of the keys that other columns need as well, unless there are too many
  * for keys. */
 static bool read_codes(const struct sta_segment *segment, uint32_t row_group,
-                       const struct sta_disk_entry *entry, struct sta_column_values *values)
+                       const struct sta_disk_column_chunk *column_chunk, struct sta_column_values *values)
 {
-    const struct sta_cached_keys *keys = get_keys(segment, row_group, entry->column, sta_scratch_of_thread());
+    const struct sta_cached_keys *keys =
+        get_keys(segment, row_group, column_chunk->column, sta_scratch_of_thread());
     if (keys == NULL)
-        return read_entry(segment, row_group, entry, values);
+        return read_payload(segment, row_group, column_chunk, values);
     values->kind = STA_KIND_CODE;
-    values->any_missing = entry->missing > 0;
+    values->any_missing = column_chunk->missing > 0;
     sta_codes_of_keys(keys, segment->row_groups[row_group].rows, values->codes);
     return true;
 }
@@ -348,7 +360,7 @@ static bool is_ascending(const int64_t *values, uint32_t count)
 
 /* Whether no ts + dur leaves the limit, when the ranges alone don't say so. */
 static bool sums_are_good(const struct sta_segment *segment, uint32_t row_group,
-                          const struct sta_disk_entry *dur, const int64_t *durations)
+                          const struct sta_disk_column_chunk *dur, const int64_t *durations)
 {
     const struct sta_disk_row_group *at = &segment->row_groups[row_group];
     int64_t limit = STA_TIME_LIMIT * segment->header.ticks_per_us;
@@ -356,7 +368,8 @@ static bool sums_are_good(const struct sta_segment *segment, uint32_t row_group,
         return true;
     int64_t *times = sta_alloc_array(STA_ROW_GROUP_ROWS, sizeof *times);
     struct sta_column_values values = {.integers = times};
-    bool good = read_entry(segment, row_group, sta_segment_entry(segment, row_group, STA_COLUMN_TS), &values);
+    bool good = read_payload(segment, row_group, sta_segment_column_chunk(segment, row_group, STA_COLUMN_TS),
+                             &values);
     for (uint32_t i = 0; good && i < at->rows; i++)
         good = durations[i] >= 0 ? times[i] <= limit - durations[i] : times[i] >= -limit - durations[i];
     free(times);
@@ -366,8 +379,8 @@ static bool sums_are_good(const struct sta_segment *segment, uint32_t row_group,
 int sta_segment_read(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
                      struct sta_column_values *values, struct sta_error *err)
 {
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group, column);
-    if (entry == NULL) {
+    const struct sta_disk_column_chunk *column_chunk = sta_segment_column_chunk(segment, row_group, column);
+    if (column_chunk == NULL) {
         values->kind = STA_KIND_ABSENT;
         values->any_missing = true;
         return STA_OK;
@@ -375,12 +388,12 @@ int sta_segment_read(const struct sta_segment *segment, uint32_t row_group, uint
     struct sta_scratch *scratch = sta_scratch_of_thread();
     scratch->short_of_memory = false;
     bool keyed = column == STA_COLUMN_NAME || column == STA_COLUMN_THREAD;
-    bool good =
-        keyed ? read_codes(segment, row_group, entry, values) : read_entry(segment, row_group, entry, values);
+    bool good = keyed ? read_codes(segment, row_group, column_chunk, values)
+                      : read_payload(segment, row_group, column_chunk, values);
     if (good && column == STA_COLUMN_TS)
         good = is_ascending(values->integers, segment->row_groups[row_group].rows);
     if (good && column == STA_COLUMN_DUR)
-        good = sums_are_good(segment, row_group, entry, values->integers);
+        good = sums_are_good(segment, row_group, column_chunk, values->integers);
     if (!good && scratch->short_of_memory)
         return sta_fail(err, STA_ENOMEM, "no memory for row group %u of the segment in column %u", row_group,
                         column);

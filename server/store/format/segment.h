@@ -18,7 +18,7 @@ struct sta_segment {
     uint64_t serial; /* of this attachment, unique in the process */
     struct sta_disk_header header;
     const struct sta_disk_row_group *row_groups;
-    const struct sta_disk_entry *entries;
+    const struct sta_disk_column_chunk *column_chunks;
     const struct sta_disk_chunk *chunks;
     const uint32_t *codes;
     const unsigned char *used;
@@ -37,8 +37,8 @@ STA_MUSTCHECK int sta_segment_attach(struct sta_segment *segment, const unsigned
                                      const struct sta_tables *tables, struct sta_error *err);
 void sta_segment_detach(struct sta_segment *segment);
 /** NULL: no row of the row group has a value in the column. */
-const struct sta_disk_entry *sta_segment_entry(const struct sta_segment *segment, uint32_t row_group,
-                                               uint32_t column);
+const struct sta_disk_column_chunk *sta_segment_column_chunk(const struct sta_segment *segment,
+                                                             uint32_t row_group, uint32_t column);
 /** Like sta_row_group_read, but times are ticks of the segment since 1970. */
 STA_MUSTCHECK int sta_segment_read(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
                                    struct sta_column_values *values, struct sta_error *err);

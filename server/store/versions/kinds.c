@@ -4,15 +4,15 @@
 #include "common/memory.h"
 #include "store/versions/writer.h"
 
-/* The entry says it of a column whose values are of one kind. */
-static unsigned kinds_of_entry(const struct sta_disk_entry *entry)
+/* The column chunk says it of a column whose values are of one kind. */
+static unsigned kinds_of_column_chunk(const struct sta_disk_column_chunk *column_chunk)
 {
     static const unsigned kinds[] = {[STA_KIND_INT] = 1U << STA_VALUE_INT,
                                      [STA_KIND_FLOAT] = 1U << STA_VALUE_FLOAT,
                                      [STA_KIND_BOOL] = 1U << STA_VALUE_BOOL,
                                      [STA_KIND_CODE] = 1U << STA_VALUE_TEXT,
                                      [STA_KIND_MIXED] = 0};
-    return kinds[entry->kind];
+    return kinds[column_chunk->kind];
 }
 
 static int kinds_of_rows(const struct sta_segment *segment, uint32_t row_group, uint32_t column,
@@ -38,14 +38,15 @@ int sta_writer_note_kinds(struct sta_writer *writer, const struct sta_snapshot *
     int status = STA_OK;
     for (uint32_t b = 0; b < segment->header.row_group_count; b++) {
         const struct sta_disk_row_group *row_group = &segment->row_groups[b];
-        for (uint32_t e = 0; e < row_group->entry_count && status == STA_OK; e++) {
-            const struct sta_disk_entry *entry = &segment->entries[row_group->first_entry + e];
-            if (entry->column < STA_COLUMN_ARGS)
+        for (uint32_t e = 0; e < row_group->column_chunk_count && status == STA_OK; e++) {
+            const struct sta_disk_column_chunk *column_chunk =
+                &segment->column_chunks[row_group->first_column_chunk + e];
+            if (column_chunk->column < STA_COLUMN_ARGS)
                 continue;
-            unsigned kinds = kinds_of_entry(entry);
+            unsigned kinds = kinds_of_column_chunk(column_chunk);
             if (kinds == 0)
-                status = kinds_of_rows(segment, b, entry->column, &kinds, err);
-            sta_tables_note_kinds(writer->tables, entry->column - STA_COLUMN_ARGS, kinds);
+                status = kinds_of_rows(segment, b, column_chunk->column, &kinds, err);
+            sta_tables_note_kinds(writer->tables, column_chunk->column - STA_COLUMN_ARGS, kinds);
         }
     }
     return status;

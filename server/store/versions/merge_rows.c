@@ -99,9 +99,10 @@ static void list_own(struct sta_merging *merging)
     for (size_t p = 0; p < merging->part_count; p++) {
         const struct sta_segment *segment = sta_merge_segment(merging, merging->parts[p].group);
         const struct sta_disk_row_group *row_group = &segment->row_groups[merging->parts[p].group->row_group];
-        for (uint32_t e = 0; e < row_group->entry_count; e++)
-            if (segment->entries[row_group->first_entry + e].column >= STA_COLUMN_ARGS)
-                merging->has_key[segment->entries[row_group->first_entry + e].column - STA_COLUMN_ARGS] = 1;
+        for (uint32_t e = 0; e < row_group->column_chunk_count; e++)
+            if (segment->column_chunks[row_group->first_column_chunk + e].column >= STA_COLUMN_ARGS)
+                merging->has_key[segment->column_chunks[row_group->first_column_chunk + e].column -
+                                 STA_COLUMN_ARGS] = 1;
     }
     merging->key_count = 0;
     for (uint32_t key = 0; key < limit; key++)

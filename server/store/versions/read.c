@@ -14,23 +14,24 @@ void sta_row_group_stats(const struct sta_snapshot *snapshot, const struct sta_r
                          uint32_t column, struct sta_column_stats *stats)
 {
     const struct sta_open_segment *open = segment_of(snapshot, row_group);
-    const struct sta_disk_entry *entry = sta_segment_entry(&open->segment, row_group->index, column);
+    const struct sta_disk_column_chunk *column_chunk =
+        sta_segment_column_chunk(&open->segment, row_group->index, column);
     *stats = (struct sta_column_stats){.kind = STA_KIND_ABSENT, .missing = row_group->rows};
-    if (entry == NULL)
+    if (column_chunk == NULL)
         return;
-    *stats = (struct sta_column_stats){.kind = entry->kind,
-                                       .missing = entry->missing,
-                                       .bounded = entry->flags & STA_ENTRY_BOUNDED,
-                                       .listed = entry->flags & STA_ENTRY_LISTED};
+    *stats = (struct sta_column_stats){.kind = column_chunk->kind,
+                                       .missing = column_chunk->missing,
+                                       .bounded = column_chunk->flags & STA_COLUMN_CHUNK_BOUNDED,
+                                       .listed = column_chunk->flags & STA_COLUMN_CHUNK_LISTED};
     if (stats->bounded) {
         bool is_time = column == STA_COLUMN_TS || column == STA_COLUMN_DUR;
         int64_t factor = is_time ? open->factor : 1, origin = column == STA_COLUMN_TS ? snapshot->origin : 0;
-        stats->min = entry->min * factor - origin;
-        stats->max = entry->max * factor - origin;
+        stats->min = column_chunk->min * factor - origin;
+        stats->max = column_chunk->max * factor - origin;
     }
     if (stats->listed) {
-        stats->codes = open->segment.codes + entry->first_code;
-        stats->code_count = entry->code_count;
+        stats->codes = open->segment.codes + column_chunk->first_code;
+        stats->code_count = column_chunk->code_count;
     }
 }
 
@@ -51,14 +52,15 @@ static int read_column(const struct sta_snapshot *snapshot, const struct sta_row
                        uint32_t column, struct sta_column_values *values, struct sta_error *err)
 {
     const struct sta_segment *segment = &segment_of(snapshot, row_group)->segment;
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group->index, column);
-    struct sta_column_cache *cache = entry != NULL ? snapshot->store->cache : NULL;
+    const struct sta_disk_column_chunk *column_chunk =
+        sta_segment_column_chunk(segment, row_group->index, column);
+    struct sta_column_cache *cache = column_chunk != NULL ? snapshot->store->cache : NULL;
     struct sta_column_cache_key key = {segment->serial, row_group->index, column};
     if (cache != NULL && sta_column_cache_get(cache, key, row_group->rows, values))
         return STA_OK;
     int status = decode(snapshot, row_group, column, values, err);
     if (status == STA_OK && cache != NULL)
-        sta_column_cache_put(cache, key, row_group->rows, entry->min, entry->max, values);
+        sta_column_cache_put(cache, key, row_group->rows, column_chunk->min, column_chunk->max, values);
     return status;
 }
 
@@ -66,15 +68,16 @@ int sta_row_group_warm(const struct sta_snapshot *snapshot, const struct sta_row
                        uint32_t column, struct sta_column_values *values, struct sta_error *err)
 {
     const struct sta_segment *segment = &segment_of(snapshot, row_group)->segment;
-    const struct sta_disk_entry *entry = sta_segment_entry(segment, row_group->index, column);
+    const struct sta_disk_column_chunk *column_chunk =
+        sta_segment_column_chunk(segment, row_group->index, column);
     struct sta_column_cache *cache = snapshot->store->cache;
     const struct sta_column_cache_key key = {segment->serial, row_group->index, column};
-    if (cache == NULL || entry == NULL || !sta_column_cache_takes(entry->kind) ||
+    if (cache == NULL || column_chunk == NULL || !sta_column_cache_takes(column_chunk->kind) ||
         !sta_column_cache_fits(cache, key, row_group->rows))
         return STA_OK;
     int status = decode(snapshot, row_group, column, values, err);
     if (status == STA_OK)
-        sta_column_cache_warm(cache, key, row_group->rows, entry->min, entry->max, values);
+        sta_column_cache_warm(cache, key, row_group->rows, column_chunk->min, column_chunk->max, values);
     return status;
 }
 
