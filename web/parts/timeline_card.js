@@ -9,7 +9,10 @@ const BESIDE = 16; /* px */
 export function hoverCard() {
     const element = h('div', { class: 'chart-bubble tl-card', hidden: true });
 
-    /** @param {{x: number, y: number}} place  @param {any} content  @param {DOMRect} bounds  it stays inside */
+    /** Stays inside of `bounds`.
+     *
+     *  @param {{x: number, y: number}} place  @param {any} content
+     *  @param {{left: number, width: number, height: number}} bounds */
     function show(place, content, bounds) {
         element.hidden = false;
         fill(element, h('div', { class: 'chart-tip' }, content));
