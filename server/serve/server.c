@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "common/account.h"
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/parallel.h"
@@ -216,6 +217,13 @@ size_t sta_server_shrink(struct sta_server *server, size_t bytes)
     if (freed < bytes)
         freed += sta_response_cache_shrink(server->response_cache, bytes - freed);
     return freed < bytes ? freed + sta_timelines_shrink(server->timelines, bytes - freed) : freed;
+}
+
+void sta_server_trim(const struct sta_server *server)
+{
+    const struct sta_account *account = server->options.account;
+    const uint64_t keep = atomic_load(&account->used) + server->options.query_memory;
+    sta_memory_trim_grown(STA_MIN(keep, account->limit));
 }
 
 size_t sta_server_cancel_prepared(struct sta_server *server)

@@ -69,6 +69,11 @@ void sta_call_note_subject(struct sta_call *call, const char *subject);
  * of access. */
 void sta_log_request(struct sta_exchange *exchange, int status, double seconds, bool aborted);
 
+/* server.c */
+/** Trims memory that queries freed, but for what the next one can use: as much as one may hold.  Context: any
+ * thread, when nobody waits for it. */
+void sta_server_trim(const struct sta_server *server);
+
 /* jobs_watch.c: what follows from changes of jobs */
 void sta_server_watch_jobs(struct sta_server *server);
 

@@ -118,7 +118,7 @@ int sta_api_trace_delete(struct sta_call *call, struct sta_response *response, s
     sta_result_cache_forget(call->server->results, call->captures[0]); /* they hold on to the trace's files */
     sta_timelines_forget(call->server->timelines, call->captures[0]);
     int status = sta_library_remove(call->server->options.library, call->captures[0], err);
-    sta_memory_trim_grown(call->server->options.query_memory);
+    sta_server_trim(call->server);
     return status;
 }
 

@@ -224,9 +224,9 @@ static enum sta_stream_state produce(void *context, struct sta_buffer *out, bool
 static void release_late(void *context, bool dropped)
 {
     struct streamed_response *streamed = context;
-    uint64_t keep = streamed->view->server->options.query_memory;
+    struct sta_server *server = streamed->view->server;
     streamed_release(streamed);
-    sta_memory_trim_grown(keep);
+    sta_server_trim(server);
 }
 
 /* The client has all, or has gone.  To let go of many rows takes a while, which is not for an HTTP thread. */

@@ -251,9 +251,9 @@ void sta_view_run(void *context, bool dropped)
     sta_response_fini(&response);
     sta_running_leave(view->server->running, &running, status, &err);
     sta_flight_land(view->flight, content, &err);
-    uint64_t keep = view->server->options.query_memory;
+    struct sta_server *server = view->server;
     sta_view_destroy(view);
-    sta_memory_trim_grown(keep);
+    sta_server_trim(server);
 }
 
 void sta_view_send(struct sta_view *view)
