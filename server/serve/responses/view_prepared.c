@@ -110,8 +110,8 @@ static const struct prepared first_page[] = {
 
 double sta_preparation_progress(const struct sta_preparation *preparation)
 {
-    const double done = atomic_load(&preparation->done);
-    return STA_MIN(done / STA_COUNT_OF(first_page), 1.0);
+    const size_t done = atomic_load(&preparation->done), all = STA_COUNT_OF(first_page);
+    return done < all ? (double)done / (double)all : 1;
 }
 
 static void prepare_first(void *context, bool dropped)
