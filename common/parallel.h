@@ -20,7 +20,7 @@ void *sta_parallel_zero(void *memory, size_t size);
 
 /**
  * sta_thread_set_time_slice - have the calling thread, and those it starts from now on, get a core soon after
- * they wake For threads that do little at a time while others compute: they ask the scheduler for short
+ * they wake.  For threads that do little at a time while others compute: they ask the scheduler for short
  * turns, which come earlier and are no more in sum.  Needs no privilege; does nothing where the kernel
  * (before Linux 6.12) has one length of turn for all.
  */

@@ -13,8 +13,8 @@
 /* Processor time: so much between two trims may have freed enough, and less between two looks is rest. */
 #define WORK_NS UINT64_C(100000000)
 #define GROWN (STA_MEMORY_MARGIN / 4) /* so does so much more memory, however little work it took */
-/* In a row: until then somebody may read an answer and ask again, for whom pages of new memory would cost
- * more than much of the query. */
+/* In a row: until then a client may read a response and send the next query, which pages of new memory would
+ * slow down by up to a half. */
 #define REST_LOOKS 10
 
 /* Cancels responses that are prepared, for those that clients wait for.  Return: whether there were any, and

@@ -1,6 +1,6 @@
 /* bytes_loops.h - counting newlines; common/instruction_sets.h compiles it. */
 
-/* Each of a vector's counts has room for 255. */
+/* Each of a vector's counts counts up to 255. */
 TARGET static size_t KERNEL(count)(const char *bytes, size_t size)
 {
     size_t count = 0, i = 0;

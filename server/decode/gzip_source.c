@@ -16,7 +16,7 @@
 #define INPUT_BYTES (256u << 10)
 
 enum inflated {
-    INFLATED_MORE,   /* wants input or room */
+    INFLATED_MORE,   /* wants input or space for output */
     INFLATED_MEMBER, /* a member ended, its checksum was right */
     INFLATED_BAD
 };

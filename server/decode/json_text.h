@@ -28,7 +28,8 @@ bool sta_json_value(struct sta_json_text *text, struct sta_json_value *value);
 bool sta_json_classify_number(const char *number, size_t length, struct sta_json_value *value);
 /** Whether the text is an integer by JSON's grammar, of any size. */
 bool sta_json_is_integer(const char *number, size_t length);
-/** Copies a text of any bytes as valid UTF-8, what is not becomes U+FFFD; zeros stay.  @out: room for 3 times
+/** Copies a text of any bytes as valid UTF-8, what is not becomes U+FFFD; zeros stay.  @out: space for 3
+ * times
  * @size.  Return: the length. */
 size_t sta_utf8_repair(const char *bytes, size_t size, char *out);
 /** A scalar as text, whatever its JSON type: its own bytes, or numbers in their one form, written to @buffer.

@@ -292,11 +292,11 @@ async function refusedTilesAreAskedAgain(page, daemon) {
         }),
     );
     await page.goto(`${daemon.base}/?${new URLSearchParams({ page: 'timeline', trace: trace.id })}`);
-    const strip = page.locator('.timeline').getByRole('alert');
-    await strip.filter({ hasText: 'Too many questions wait.' }).waitFor();
+    const alert = page.locator('.timeline').getByRole('alert');
+    await alert.filter({ hasText: 'Too many questions wait.' }).waitFor();
     await page.unrouteAll();
-    await strip.getByRole('button', { name: 'Try again' }).click();
-    await strip.waitFor({ state: 'detached' });
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await alert.waitFor({ state: 'detached' });
     await page.waitForFunction(() => Number(document.querySelector('.tl-stage').dataset.boxes) > 100);
 }
 

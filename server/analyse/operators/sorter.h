@@ -31,7 +31,8 @@ void sta_sorter_destroy(struct sta_sorter *sorter); /* NULL allowed */
 STA_MUSTCHECK int sta_sorter_consume(struct sta_sorter *sorter, unsigned worker, const uint64_t *records,
                                      size_t count, struct sta_error *err);
 /** A record behind which none is among the first spec.limit ones: to leave out rows before records are made
- * of them.  @record: room for one.  Return: false as long as there is no such bound.  Context: any thread. */
+ * of them.  @record: space for one.  Return: false as long as there is no such bound.  Context: any thread.
+ */
 bool sta_sorter_bound(struct sta_sorter *sorter, uint64_t *record);
 /** No more records come. */
 STA_MUSTCHECK int sta_sorter_finish(struct sta_sorter *sorter, struct sta_error *err);

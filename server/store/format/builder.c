@@ -199,7 +199,8 @@ static void flag_used(struct sta_segment_builder *builder, const struct sta_made
             builder->flags[builder->values[i]] = 1;
 }
 
-/* The codes that events use: a count, and the gaps between them.  @first: of the column's column chunks. */
+/* The codes that events use: a count, and the gaps between them.  @first: the first column chunk of the
+ * column. */
 static void put_used(struct sta_segment_builder *builder, size_t first, struct sta_buffer *used)
 {
     int64_t past = 0, before = 0;

@@ -79,6 +79,34 @@ Test(memory, large_blocks_that_were_freed_serve_the_next_who_ask)
     cr_expect_lt(resident() + 8 * size, before);
 }
 
+Test(memory, a_buffer_of_records_that_nearly_fills_a_huge_page_serves_the_next_who_asks)
+{
+#if SANITIZED
+    cr_skip_test("needs allocator: sanitizers find uses of memory that is really freed");
+#endif
+    enum { RECORD = 24, BLOCKS = 8 };
+    const size_t size = STA_HUGE_PAGE / RECORD * RECORD;
+    char *blocks[BLOCKS];
+    sta_memory_configure(1, 4 * BLOCKS * STA_HUGE_PAGE); /* a block may take as much again for its place */
+    cr_assert_lt(size, STA_HUGE_PAGE);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        blocks[i] = sta_try_alloc(size);
+        memset(blocks[i], 1, size);
+    }
+    const size_t held = resident();
+    for (size_t i = 0; i < BLOCKS; i++)
+        sta_free(blocks[i]);
+    cr_expect_gt(resident() + size, held, "all stay");
+    char *again = sta_try_alloc(size);
+    bool known = false;
+    for (size_t i = 0; i < BLOCKS; i++)
+        known |= again == blocks[i];
+    cr_expect(known, "one of them is used again");
+    sta_free(again);
+    cr_expect(sta_memory_trim(0), "trimming drops the list");
+    cr_expect_lt(resident() + (BLOCKS - 1) * size, held);
+}
+
 /* Lets the process have so many bytes more than it has. */
 static void limit_data(size_t more)
 {
